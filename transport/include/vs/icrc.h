@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/*
+ * icrc.h - the two CRCs that protect an InfiniBand packet.
+ *
+ * ICRC: CRC-32 (0x04C11DB7 reflected, all-ones preset, complemented, low byte first) over the
+ * packet with the fields that routers may change replaced by ones:
+ *   native IB without GRH   LRH with VL = 1111
+ *   native IB with GRH      8 bytes of ones for the LRH; GRH TClass, FlowLabel, HopLmt
+ *   RoCEv1                  the same
+ *   RoCEv2/IPv4             8 bytes of ones; TOS, TTL, header checksum; UDP checksum
+ *   RoCEv2/IPv6             8 bytes of ones; Traffic Class, Flow Label, Hop Limit; UDP checksum
+ *   all                     BTH byte 4 (FECN, BECN, Resv6)
+ * It ends with the last pad byte. Ethernet and VLAN headers are never covered.
+ *
+ * VCRC: CRC-16 x^16+x^12+x^3+x+1 (0x100B; reflected 0xD008), all-ones preset, complemented, low
+ * byte first, over LRH .. ICRC as they stand on this link. Native IB only.
+ */
+#ifndef VS_ICRC_H
+#define VS_ICRC_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "vs/wire.h"
+
+/*
+ * ICRC of a packet whose bytes are contiguous: `net` is the first byte of LRH, GRH or IP header (by
+ * `encap`), the BTH begins at net + bth_off, `len` bytes run from `net` to the last byte before the
+ * ICRC. Needs bth_off + 5 <= len and room for the headers that `encap` names (IPv4: IHL decides,
+ * at least 28 bytes before the BTH); false is returned otherwise, or for an encap without ICRC.
+ */
+bool vs_icrc_bytes(enum vs_encap encap, const uint8_t *net, size_t bth_off, size_t len, uint32_t *icrc);
+
+/*
+ * The same for a single segment of a UDP segmentation-offload super-packet: as if the IPv4 total
+ * length / IPv6 payload length and the UDP length were those of a datagram with `seg_len` bytes
+ * after the UDP header (ICRC included), and the IPv4 ID were `ip_id`. `hdr`..`hdr_len` is IP header +
+ * UDP header; `seg` is the segment, BTH first.
+ */
+bool vs_icrc_segment(enum vs_encap encap, const uint8_t *hdr, size_t hdr_len, uint16_t ip_id, const uint8_t *seg,
+		     size_t seg_len, uint32_t *icrc);
+
+/*
+ * Compares the ICRC that `p` carries with the right one. `buf` is the buffer that `p` was parsed
+ * from. Good, Bad, or Unverified when the packet is cut, fragmented, bare or has no ICRC;
+ * `expected` (may be NULL) gets the right value when it could be computed.
+ */
+enum vs_crc_status vs_icrc_check(const struct vs_pkt *p, const uint8_t *buf, uint32_t *expected);
+
+/* VCRC over LRH .. ICRC: `len` bytes. */
+uint16_t vs_vcrc_bytes(const uint8_t *lrh, size_t len);
+
+/* As vs_icrc_check, for the VCRC of native IB. */
+enum vs_crc_status vs_vcrc_check(const struct vs_pkt *p, const uint8_t *buf, uint16_t *expected);
+
+#endif

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/*
+ * pktio.h - capture files in and out.
+ *
+ * Read: pcap (µs and ns), pcapng, either gzipped; link types Ethernet, Linux SLL and SLL2, raw IP
+ * (LINKTYPE_RAW, IPV4, IPV6), ERF InfiniBand (types 21 and 25; other ERF types are other traffic).
+ * Written: pcap with nanoseconds (Ethernet or raw IP) and ERF in pcap for native IB, since
+ * Wireshark opens no pcap of link type 247.
+ *
+ * Errors are one line of text that says what, where (file, frame number) and what to do.
+ */
+#ifndef VS_PKTIO_H
+#define VS_PKTIO_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "vs/wire.h"
+
+#define VS_IO_ERRLEN 512
+
+struct vs_io_error {
+	char text[VS_IO_ERRLEN]; /* one line, no newline; "" when nothing failed */
+	uint64_t frame;          /* 1-based frame number where it happened; 0 for the file as a whole */
+};
+
+/* One record of a capture. Pointers are valid until the next call on the same reader. */
+struct vs_frame {
+	uint64_t number;  /* 1-based, counts every record of the file as Wireshark does */
+	int64_t time_ns;  /* since 1970-01-01 UTC; may run backwards: files say what they say */
+	uint32_t caplen;  /* bytes at `data` */
+	uint32_t wirelen; /* bytes that were on the wire, >= caplen */
+	const uint8_t *data;
+	enum vs_link link;  /* where `data` begins: cooked headers and ERF headers are already off */
+	uint16_t ethertype; /* for VS_LINK_ETHERTYPE */
+};
+
+struct vs_capture; /* an open file for reading */
+
+/* What a reader has seen so far. */
+struct vs_capture_stats {
+	uint64_t frames;  /* records read */
+	uint64_t rdma;    /* parsed as InfiniBand or RoCE by vs_capture_next_pkt */
+	uint64_t other;   /* passed over: other traffic */
+	uint64_t broken;  /* RDMA, but too short to hold a BTH or LRH */
+	uint64_t snapped; /* RDMA frames that a snap length cut */
+};
+
+/*
+ * Opens `path` ("-": standard input). NULL with `err` filled when it can't be opened, is empty, is
+ * no capture, or has a link type that this library does not read.
+ */
+struct vs_capture *vs_capture_open(const char *path, struct vs_io_error *err);
+
+/* 1: `f` is the next record; 0: clean end of file; negative vs_err: `err` says what and where. */
+int vs_capture_next(struct vs_capture *c, struct vs_frame *f, struct vs_io_error *err);
+
+/*
+ * The next RDMA packet, other traffic passed over and counted. As vs_capture_next, and `p` is the
+ * parsed packet (`opt` as for vs_pkt_parse). Frames that are RDMA but too short are counted as
+ * broken and passed over.
+ */
+int vs_capture_next_pkt(struct vs_capture *c, struct vs_frame *f, struct vs_pkt *p, unsigned opt, struct vs_io_error *err);
+
+struct vs_capture_stats vs_capture_stats(const struct vs_capture *c);
+/* "pcap", "pcapng" and the name of the link type ("EN10MB"); static or owned by `c`. */
+const char *vs_capture_format(const struct vs_capture *c);
+const char *vs_capture_linktype(const struct vs_capture *c);
+void vs_capture_close(struct vs_capture *c); /* NULL is fine */
+
+enum vs_writer_kind {
+	VS_WRITER_ETHERNET, /* pcap ns, link type 1: frames begin with the destination MAC */
+	VS_WRITER_RAW_IP,   /* pcap ns, link type 101 */
+	VS_WRITER_ERF_IB,   /* pcap ns, link type 197, ERF type 21: frames begin with the LRH */
+};
+
+struct vs_writer;
+
+/*
+ * Opens a temporary file beside `path` ("-": standard output, unbuffered by rename). Nothing stands
+ * at `path` before vs_writer_close has renamed it, so no reader ever sees half a capture.
+ */
+struct vs_writer *vs_writer_open(const char *path, enum vs_writer_kind kind, struct vs_io_error *err);
+
+/* Appends one frame; wirelen >= caplen. 0 or negative vs_err with `err` filled (full disk, ...). */
+int vs_writer_put(struct vs_writer *w, int64_t time_ns, const uint8_t *data, uint32_t caplen, uint32_t wirelen,
+		  struct vs_io_error *err);
+
+/* Flushes, syncs to the file, renames. 0 or negative vs_err; `w` is gone in either case. */
+int vs_writer_close(struct vs_writer *w, struct vs_io_error *err);
+
+/* Drops what was written: the temporary file is removed, `path` is untouched. */
+void vs_writer_abort(struct vs_writer *w);
+
+#endif

@@ -1,0 +1,5 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
+# transport/: everything that is a library.
+include transport/wire/module.mk
+include transport/io/module.mk
+include transport/tests/module.mk

@@ -1,0 +1,3 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
+# transport/wire/: bytes <-> struct vs_pkt.
+WIRE_SRCS += $(sort $(wildcard transport/wire/*.c))
