@@ -60,7 +60,8 @@ int vs_capture_next(struct vs_capture *c, struct vs_frame *f, struct vs_io_error
  * parsed packet (`opt` as for vs_pkt_parse). Frames that are RDMA but too short are counted as
  * broken and passed over.
  */
-int vs_capture_next_pkt(struct vs_capture *c, struct vs_frame *f, struct vs_pkt *p, unsigned opt, struct vs_io_error *err);
+int vs_capture_next_pkt(struct vs_capture *c, struct vs_frame *f, struct vs_pkt *p, unsigned opt,
+			struct vs_io_error *err);
 
 struct vs_capture_stats vs_capture_stats(const struct vs_capture *c);
 /* "pcap", "pcapng" and the name of the link type ("EN10MB"); static or owned by `c`. */

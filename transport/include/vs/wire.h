@@ -24,7 +24,7 @@
 #include "vs/opcode.h"
 #include "vs/reason.h"
 
-#define VS_UDP_PORT_ROCE 4791u   /* RoCEv2 destination port (Annex A17) */
+#define VS_UDP_PORT_ROCE 4791u /* RoCEv2 destination port (Annex A17) */
 #define VS_ETHERTYPE_ROCEV1 0x8915u
 #define VS_ETHERTYPE_IPV4 0x0800u
 #define VS_ETHERTYPE_IPV6 0x86ddu
@@ -48,10 +48,10 @@ enum vs_link {
 
 /* What carries the packet. */
 enum vs_encap {
-	VS_ENCAP_BARE = 0,    /* BTH only: the network header is not in the buffer */
-	VS_ENCAP_IB,          /* LRH, no GRH */
-	VS_ENCAP_IB_GRH,      /* LRH + GRH */
-	VS_ENCAP_IB_RAW,      /* LRH + raw: LNH 0 (RWH + ethertype payload) or LNH 1 (raw IPv6); no BTH, no ICRC */
+	VS_ENCAP_BARE = 0, /* BTH only: the network header is not in the buffer */
+	VS_ENCAP_IB,       /* LRH, no GRH */
+	VS_ENCAP_IB_GRH,   /* LRH + GRH */
+	VS_ENCAP_IB_RAW,   /* LRH + raw: LNH 0 (RWH + ethertype payload) or LNH 1 (raw IPv6); no BTH, no ICRC */
 	VS_ENCAP_ROCEV1,
 	VS_ENCAP_ROCEV2_IPV4,
 	VS_ENCAP_ROCEV2_IPV6,
@@ -111,6 +111,8 @@ struct vs_rwh {
 /* Headers after the BTH. Only those in vs_pkt.hdrs mean anything. */
 struct vs_ext {
 	uint8_t dcext[8], dcceth[16];
+	/* one header, one line */
+	/* clang-format off */
 	struct { uint8_t rsv; uint32_t eecontext; } rdeth;
 	struct { uint8_t rsv; uint32_t xrcsrq; } xrceth;
 	struct { uint32_t qkey; uint8_t rsv; uint32_t srcqp; } deth;
@@ -118,6 +120,7 @@ struct vs_ext {
 	struct { uint64_t va; uint32_t rkey, dmalen; } reth;
 	struct { uint8_t syndrome; uint32_t msn; } aeth;
 	struct { uint64_t va; uint32_t rkey; uint64_t swapadd, compare; } atomiceth;
+	/* clang-format on */
 	uint64_t atomicack_origdata;
 	uint32_t immdt;
 	uint32_t ieth_rkey;
@@ -153,11 +156,11 @@ struct vs_pkt {
 	uint32_t payload_len;   /* captured bytes, without pad */
 	uint8_t pad_len;        /* pad bytes really present: may differ from bth.padcnt in a broken packet */
 	uint8_t pad[3];
-	uint32_t icrc;           /* as a number read little-endian from the wire: the CRC-32 value itself */
-	uint16_t vcrc;           /* likewise */
-	const uint8_t *trailer;  /* borrowed: bytes after the packet proper (Ethernet padding, FCS) */
+	uint32_t icrc;          /* as a number read little-endian from the wire: the CRC-32 value itself */
+	uint16_t vcrc;          /* likewise */
+	const uint8_t *trailer; /* borrowed: bytes after the packet proper (Ethernet padding, FCS) */
 	uint32_t trailer_len;
-	uint32_t missing_len;    /* bytes of the packet that a snap length cut off; 0 without VS_PKT_SNAPPED */
+	uint32_t missing_len; /* bytes of the packet that a snap length cut off; 0 without VS_PKT_SNAPPED */
 
 	/* Where things stood in the parsed buffer; ignored by build and equal. */
 	uint32_t net_off; /* LRH, GRH or IP header: where the ICRC begins */
@@ -232,8 +235,8 @@ bool vs_pkt_equal(const struct vs_pkt *a, const struct vs_pkt *b);
  * at most `cap` of them, returns how many there are. CRCs are not computed here: pass what
  * vs_icrc_check said, or VS_CRC_UNVERIFIED to leave them out.
  */
-size_t vs_pkt_validate(const struct vs_pkt *p, enum vs_crc_status icrc, enum vs_crc_status vcrc,
-		       enum vs_reason *out, size_t cap);
+size_t vs_pkt_validate(const struct vs_pkt *p, enum vs_crc_status icrc, enum vs_crc_status vcrc, enum vs_reason *out,
+		       size_t cap);
 
 /* ---- small meanings of fields, shared by everyone who prints or judges them ---- */
 
