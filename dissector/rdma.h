@@ -4,8 +4,12 @@
  *
  *   plugin.c       the symbols that Wireshark looks for
  *   compat.h       one source for Wireshark 4.0, 4.2, 4.4 and 4.6
- *   packet-rdma.c  the protocol: entry points, header trees, Info column, expert items
+ *   packet-rdma.c  the protocol: entry points, the order of work, hand-off, tap
+ *   headers.c      fields and trees of every header from LRH to IETH
+ *   info.c         the Info column
  *   crc.c          ICRC and VCRC: walking back to the IP header, Good / Bad / Unverified and why
+ *   offload.c      segmentation-offload super-packets: several packets in one UDP datagram
+ *   expert.c       broken rules (reasons.def) as expert items
  *   takeover.c     which dissector tables we take from the built-in, and giving them back
  *   mad.c          MAD header, CM messages; other MAD classes go to the built-in
  *   ulp.c          upper-layer protocols: who gets the payload, on what evidence
@@ -21,6 +25,38 @@
 
 extern int proto_rdma;
 
+/* What the first byte of a packet is, by the table that brought it to us. */
+enum rdma_start {
+	RDMA_START_LRH, /* ERF InfiniBand */
+	RDMA_START_GRH, /* ethertype 0x8915 */
+	RDMA_START_BTH, /* UDP 4791 */
+};
+
+/* The header that a broken rule is about: its tree item gets the expert item. */
+enum rdma_place {
+	RDMA_AT_ROOT,
+	RDMA_AT_LRH,
+	RDMA_AT_GRH,
+	RDMA_AT_BTH,
+	RDMA_AT_RDETH,
+	RDMA_AT_XRCETH,
+	RDMA_AT_DETH,
+	RDMA_AT_FETH,
+	RDMA_AT_RETH,
+	RDMA_AT_AETH,
+	RDMA_AT_ATOMICETH,
+	RDMA_AT_PAYLOAD,
+	RDMA_AT_PAD,
+	RDMA_AT_COUNT
+};
+
+/* What the check of a CRC said. */
+struct rdma_crc {
+	enum vs_crc_status status;
+	uint32_t expected;  /* the CRC value; meaningful when Good or Bad */
+	const char *reason; /* static: why Unverified; NULL otherwise */
+};
+
 /* One packet on its way through the plugin. Lives on the stack of the entry point. */
 struct rdma_ctx {
 	tvbuff_t *tvb; /* begins with our first header: LRH, GRH or BTH */
@@ -28,9 +64,13 @@ struct rdma_ctx {
 	proto_tree *top_tree; /* the frame's tree; sub-dissectors add to it */
 	proto_tree *tree;     /* our own subtree; NULL when no tree is wanted */
 	proto_item *item;     /* the root item of `tree` */
-	struct vs_pkt pkt;    /* parsed from `tvb`; offsets count from its start */
+	struct vs_pkt pkt;    /* parsed; payload_off, bth_off, end_off count from the start of `tvb` */
 	uint32_t src_qp;      /* DETH, or learnt; 0 when unknown */
 	bool src_qp_known;
+	enum rdma_start start;
+	bool dc; /* opcodes 0x40..0x5f are Mellanox DC, by preference */
+	struct rdma_crc icrc, vcrc;
+	proto_item *at[RDMA_AT_COUNT]; /* NULL where the header is not there, or no tree is wanted */
 };
 
 /* Tap record, one per packet with a BTH; packet scope. Tap name "rdma". */
@@ -41,6 +81,45 @@ struct rdma_tap {
 	uint32_t payload_len; /* as on the wire, without pad */
 	uint32_t frame_len;   /* as on the wire */
 };
+
+/* packet-rdma.c: the name of a BTH opcode, "DC ..." for `dc`; static; "Reserved opcode" where there is none. */
+const char *rdma_opcode_name(uint8_t opcode, bool dc);
+
+/* headers.c */
+void rdma_headers_register(int proto);
+/* Adds the trees of all headers that `c->pkt` has, and fills c->at[]. */
+void rdma_headers_add(struct rdma_ctx *c);
+
+/* info.c: one line for the packet into `buf`, NUL-terminated; `len` >= 2. */
+void rdma_info_format(const struct rdma_ctx *c, char *buf, size_t len);
+
+/* crc.c */
+void rdma_crc_register(int proto, module_t *prefs);
+/* The IP and UDP header in front of a BTH. `ip` is NULL when there is none that can be used. */
+struct rdma_net {
+	const uint8_t *ip;
+	size_t len;         /* bytes from `ip` to the BTH */
+	enum vs_encap encap;
+	bool lengths_fit;   /* IP and UDP lengths are those of this datagram */
+	const char *reason; /* static: why not usable; NULL when `ip` is */
+};
+void rdma_net_find(tvbuff_t *tvb, const packet_info *pinfo, struct rdma_net *net);
+/* Checks c->pkt, parsed from `buf`, into c->icrc and c->vcrc. */
+void rdma_crc_check(struct rdma_ctx *c, const uint8_t *buf, const struct rdma_net *net);
+/* Adds ICRC and VCRC with their verdicts to the tree, and the expert items of bad ones. */
+void rdma_crc_add(struct rdma_ctx *c);
+
+/* offload.c: bytes of one segment when `tvb` holds several packets; 0 when it is one packet. */
+void rdma_offload_register(int proto);
+uint32_t rdma_offload_segment_len(const struct rdma_ctx *c, const struct rdma_net *net);
+
+/* expert.c */
+void rdma_expert_register(int proto);
+/* Raises the expert item of `r` on `item` (may be NULL: then on the packet as a whole). */
+void rdma_expert_reason(struct rdma_ctx *c, proto_item *item, enum vs_reason r);
+/* The same on the item of the header that `r` is about. */
+void rdma_expert_at(struct rdma_ctx *c, enum vs_reason r);
+expert_field *rdma_expert_field(enum vs_reason r);
 
 /* mad.c: decodes `tvb` (the payload of a packet to or from QP 0 or 1). Always handles it. */
 void rdma_mad_register(int proto);
@@ -64,7 +143,14 @@ bool rdma_ulp_src_qp(const packet_info *pinfo, uint32_t dest_qp, uint32_t *src_q
 /* takeover.c */
 void rdma_takeover_register(module_t *prefs);
 void rdma_takeover_handoff(void);
-extern dissector_handle_t rdma_builtin_handle; /* "infiniband": whole packets, first byte as ours */
+/* To be called when preferences changed. */
+void rdma_takeover_apply(void);
+/*
+ * Gives the whole packet, from its first header, to the built-in InfiniBand dissector, which adds
+ * its own tree below c->top_tree and writes the columns; addresses and ports are put back
+ * afterwards. False when there is none, or the user has disabled it.
+ */
+bool rdma_builtin_dissect(struct rdma_ctx *c);
 
 /* stats.c */
 void rdma_stats_register(int proto);

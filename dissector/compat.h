@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * compat.h - one source for Wireshark 4.0, 4.2, 4.4 and 4.6.
+ *
+ * Every difference between those releases that we meet is here and nowhere else:
+ *   4.2  value_string.h moved to wsutil
+ *   4.4  C99 types throughout: bool preferences are `bool`, tvb_get_uint8
+ *   4.6  dissector_try_payload_new and dissector_try_uint_new became ..._with_data; register
+ *        arrays of subtrees are int; val_to_str wants a scope (we use val_to_str_const alone)
+ */
+#ifndef RDMA_COMPAT_H
+#define RDMA_COMPAT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <ws_version.h>
+
+#define RDMA_WS_AT_LEAST(major, minor) \
+	(WIRESHARK_VERSION_MAJOR > (major) || (WIRESHARK_VERSION_MAJOR == (major) && WIRESHARK_VERSION_MINOR >= (minor)))
+
+#if !RDMA_WS_AT_LEAST(4, 0)
+#error "Verbscope's plugin needs the headers of Wireshark 4.0 or newer"
+#endif
+
+#include <glib.h>
+
+#include <epan/conversation.h>
+#include <epan/expert.h>
+#include <epan/packet.h>
+#include <epan/prefs.h>
+#include <epan/proto.h>
+#include <epan/proto_data.h>
+#include <epan/tap.h>
+#include <epan/to_str.h>
+#include <epan/tvbuff.h>
+
+/* The type of a variable behind prefs_register_bool_preference. */
+#if RDMA_WS_AT_LEAST(4, 4)
+typedef bool rdma_pref_bool;
+#else
+typedef gboolean rdma_pref_bool;
+#endif
+
+static inline uint8_t rdma_tvb_u8(tvbuff_t *tvb, int offset)
+{
+#if RDMA_WS_AT_LEAST(4, 4)
+	return tvb_get_uint8(tvb, offset);
+#else
+	return tvb_get_guint8(tvb, offset);
+#endif
+}
+
+#endif
