@@ -16,7 +16,8 @@ OPT     ?= -O2 -g
 
 WARN    := -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wstrict-prototypes -Wmissing-prototypes -Wvla -Werror
 CSTD    := -std=c11 -D_DEFAULT_SOURCE
-SANFLAGS := $(if $(SAN),-fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer,)
+comma   := ,
+SANFLAGS := $(if $(SAN),-fsanitize=address$(comma)undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer)
 BASE    := $(OPT) -fPIC -fvisibility=hidden -MMD -MP -Itransport/include -Itransport $(SANFLAGS)
 VERSION := $(shell cat VERSION)
 DEFS    := -DVS_VERSION='"$(VERSION)"'

@@ -23,11 +23,14 @@
 
 #include "vs/wire.h"
 
+#define VS_ICRC_PREFIX_MAX 128 /* most bytes that may stand before the BTH (IPv4 with options: 68) */
+
 /*
  * ICRC of a packet whose bytes are contiguous: `net` is the first byte of LRH, GRH or IP header (by
  * `encap`), the BTH begins at net + bth_off, `len` bytes run from `net` to the last byte before the
- * ICRC. Needs bth_off + 5 <= len and room for the headers that `encap` names (IPv4: IHL decides,
- * at least 28 bytes before the BTH); false is returned otherwise, or for an encap without ICRC.
+ * ICRC. Needs bth_off + 5 <= len, bth_off <= VS_ICRC_PREFIX_MAX and room for the headers that `encap`
+ * names (IPv4: IHL decides, at least 28 bytes before the BTH); false is returned otherwise, or for an
+ * encap without ICRC. The UDP checksum is taken to stand right before the BTH.
  */
 bool vs_icrc_bytes(enum vs_encap encap, const uint8_t *net, size_t bth_off, size_t len, uint32_t *icrc);
 
@@ -35,14 +38,16 @@ bool vs_icrc_bytes(enum vs_encap encap, const uint8_t *net, size_t bth_off, size
  * The same for a single segment of a UDP segmentation-offload super-packet: as if the IPv4 total
  * length / IPv6 payload length and the UDP length were those of a datagram with `seg_len` bytes
  * after the UDP header (ICRC included), and the IPv4 ID were `ip_id`. `hdr`..`hdr_len` is IP header +
- * UDP header; `seg` is the segment, BTH first.
+ * UDP header; `seg` is the segment, BTH first. Linux numbers the segments of one send id, id + 1, ...
+ * False for other encapsulations, or when a length is impossible.
  */
 bool vs_icrc_segment(enum vs_encap encap, const uint8_t *hdr, size_t hdr_len, uint16_t ip_id, const uint8_t *seg,
 		     size_t seg_len, uint32_t *icrc);
 
 /*
  * Compares the ICRC that `p` carries with the right one. `buf` is the buffer that `p` was parsed
- * from. Good, Bad, or Unverified when the packet is cut, fragmented, bare or has no ICRC;
+ * from. Good, Bad, or Unverified when the packet is cut before the end of the ICRC, fragmented, bare
+ * or has no ICRC;
  * `expected` (may be NULL) gets the right value when it could be computed.
  */
 enum vs_crc_status vs_icrc_check(const struct vs_pkt *p, const uint8_t *buf, uint32_t *expected);

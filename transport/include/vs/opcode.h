@@ -6,6 +6,7 @@
 #ifndef VS_OPCODE_H
 #define VS_OPCODE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /*
@@ -89,8 +90,23 @@ enum vs_opcode {
 #include "opcodes.def"
 };
 
-/* Indexed by BTH opcode; reserved opcodes have name NULL, hdrs 0, payload VS_PAYLOAD_RESERVED. */
+/*
+ * Indexed by BTH opcode; reserved opcodes have name NULL, hdrs 0, payload VS_PAYLOAD_RESERVED, and
+ * no transport either: vs_opcode_transport() tells for every opcode.
+ */
 extern const struct vs_opcode_info vs_opcodes[256];
+
+static inline enum vs_transport vs_opcode_transport(uint8_t opcode)
+{
+	return (enum vs_transport)(opcode >> 5);
+}
+
+/*
+ * Headers of an opcode in 0x40..0x5f when it is Mellanox DC instead of RD. Its layout is not public;
+ * what is known from the built-in dissector: 8 bytes more behind the BTH, then the headers that RC
+ * has; 0x55 with the top bit of byte 1 clear (`se` false) is a connect with 16 bytes behind those.
+ */
+uint32_t vs_opcode_hdrs_dc(uint8_t opcode, bool se);
 
 /* "RC", "UC", ... by opcode bits 7..5; static. */
 const char *vs_transport_name(enum vs_transport t);

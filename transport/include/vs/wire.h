@@ -21,6 +21,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "vs/err.h"
 #include "vs/opcode.h"
 #include "vs/reason.h"
 
@@ -143,7 +144,7 @@ struct vs_pkt {
 	uint32_t flags; /* set of enum vs_pkt_flag */
 	uint32_t hdrs;  /* set of enum vs_hdr that are present in `ext` */
 
-	struct vs_eth eth;   /* VS_PKT_HAS_ETH */
+	struct vs_eth eth;   /* VS_PKT_HAS_ETH; without it, tags mean that the bytes begin behind the first TPID */
 	struct vs_lrh lrh;   /* VS_ENCAP_IB* */
 	struct vs_grh grh;   /* VS_ENCAP_IB_GRH, ROCEV1; the IPv6 header for ROCEV2_IPV6 */
 	struct vs_ipv4 ipv4; /* VS_ENCAP_ROCEV2_IPV4 */
@@ -156,9 +157,13 @@ struct vs_pkt {
 	uint32_t payload_len;   /* captured bytes, without pad */
 	uint8_t pad_len;        /* pad bytes really present: may differ from bth.padcnt in a broken packet */
 	uint8_t pad[3];
-	uint32_t icrc;          /* as a number read little-endian from the wire: the CRC-32 value itself */
-	uint16_t vcrc;          /* likewise */
-	const uint8_t *trailer; /* borrowed: bytes after the packet proper (Ethernet padding, FCS) */
+	uint32_t icrc; /* as a number read little-endian from the wire: the CRC-32 value itself */
+	uint16_t vcrc; /* likewise */
+	/*
+	 * Borrowed: bytes after the packet proper (Ethernet padding, FCS). When the snap length fell into
+	 * ICRC or VCRC: the part of it that was captured.
+	 */
+	const uint8_t *trailer;
 	uint32_t trailer_len;
 	uint32_t missing_len; /* bytes of the packet that a snap length cut off; 0 without VS_PKT_SNAPPED */
 
@@ -192,6 +197,12 @@ enum vs_parse_opt {
  */
 int vs_pkt_parse(struct vs_pkt *p, enum vs_link link, uint16_t ethertype, const uint8_t *buf, size_t caplen,
 		 size_t wirelen, unsigned opt);
+
+/*
+ * The link that vs_pkt_parse needs to read what vs_pkt_build writes, and its ethertype when it is
+ * VS_LINK_ETHERTYPE (0 otherwise): how a packet without Ethernet header is handed on.
+ */
+enum vs_link vs_pkt_link(const struct vs_pkt *p, uint16_t *ethertype);
 
 /* Bytes that vs_pkt_build would write. */
 size_t vs_pkt_size(const struct vs_pkt *p);
