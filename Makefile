@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
 #
 # Verbscope: one non-recursive build. Every folder with code has a module.mk that adds its sources
-# to the lists below; scripts/*.mk hold the targets that are about the repository, not about code.
+# to the lists below; scripts/repo.mk holds the targets that are about the repository, not about code.
 #
 #   make            build everything into $(B)
 #   make demo       install what is missing, build, show a decoded capture
@@ -9,15 +9,20 @@
 #   make help       the other targets
 
 B       ?= build
-CC      ?= gcc
+ifeq ($(origin CC),default)
+CC      := gcc
+endif
 AR      ?= ar
 SAN     ?=
 OPT     ?= -O2 -g
+PREFIX  ?= /usr/local
+DESTDIR ?=
 
 WARN    := -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wstrict-prototypes -Wmissing-prototypes -Wvla -Werror
 CSTD    := -std=c11 -D_DEFAULT_SOURCE
-comma   := ,
-SANFLAGS := $(if $(SAN),-fsanitize=address$(comma)undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer)
+ifneq ($(SAN),)
+SANFLAGS := -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
+endif
 BASE    := $(OPT) -fPIC -fvisibility=hidden -MMD -MP -Itransport/include -Itransport $(SANFLAGS)
 VERSION := $(shell cat VERSION)
 DEFS    := -DVS_VERSION='"$(VERSION)"'
@@ -27,17 +32,15 @@ WIRE_SRCS      :=   # libvs-wire.a: wire, psn, opcodes, reasons
 JUDGE_SRCS     :=   # libvs-judge.a: event, monitor, ladder
 VERBSCOPE_SRCS :=   # libverbscope.a: the rest of transport/
 TESTS          :=   # one Check program per entry: transport/tests/test_x -> $(B)/tests/test_x
+FUZZERS        :=   # libFuzzer targets, as sources without .c: transport/tests/fuzz_x
 ALL            :=   # what `make` builds
 CLEAN          :=
-
-.DEFAULT_GOAL := all
-.DELETE_ON_ERROR:
-MAKEFLAGS += --no-builtin-rules
-
-include scripts/repo.mk
-include transport/module.mk
-include dissector/module.mk
-include pcaps/module.mk
+CHECK_TARGETS  :=   # steps of `make check`, besides those of scripts/repo.mk
+CHECK_DEPS     := test  # sets of scripts/deps.sh that they need
+ASAN_TARGETS   := check-unit  # what `make check-asan` makes with SAN=1 in $(B)/asan
+INSTALL_BINS   :=   # built programs -> PREFIX/bin
+INSTALL_MANS   :=   # man pages -> PREFIX/share/man/manN
+INSTALL_FILES  :=   # anything else: file:path-below-PREFIX
 
 LIBWIRE   := $(B)/libvs-wire.a
 LIBJUDGE  := $(B)/libvs-judge.a
@@ -46,6 +49,17 @@ LIBS_WIRE := -ldeflate
 LIBS_VS   := -lpcap -lz $(LIBS_WIRE)
 
 obj = $(patsubst %.c,$(B)/obj/%.o,$(1))
+
+.DEFAULT_GOAL := all
+.DELETE_ON_ERROR:
+MAKEFLAGS += --no-builtin-rules
+
+check-unit: | deps-unit
+
+include transport/module.mk
+include dissector/module.mk
+include pcaps/module.mk
+
 
 $(B)/obj/%.o: %.c
 	@mkdir -p $(@D)
@@ -63,9 +77,11 @@ $(B)/tests/%: $(B)/obj/transport/tests/%.o $(B)/obj/transport/tests/runner.o $(L
 	@mkdir -p $(@D)
 	$(CC) $(OPT) $(SANFLAGS) $(LDFLAGS) -o $@ $^ $(shell pkg-config --libs check) $(LIBS_VS)
 
-all: $(LIBWIRE) $(LIBVS) $(ALL)
+include scripts/repo.mk
 
-clean:
+all: $(LIBWIRE) $(LIBVS) $(ALL) ## build everything into $(B) (default: build)
+
+clean: ## remove build/
 	rm -rf build $(CLEAN)
 
 -include $(shell [ -d $(B)/obj ] && find $(B)/obj -name '*.d')

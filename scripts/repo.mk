@@ -1,0 +1,142 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
+#
+# repo.mk - targets about the repository: packages, checks, fuzzing, installation. Included last, so
+# that the lists which module.mk files add to are complete. `make help` prints the ## comments.
+
+JOBS       ?= $(shell nproc 2>/dev/null || echo 1)
+CLANG      ?= clang
+SUBMAKE     = $(MAKE) --no-print-directory
+C_FILES     = $(shell scripts/sources.sh c)
+SHELL_FILES = $(shell scripts/sources.sh shell)
+
+##@ Start here
+
+demo: ## install what is missing, build, decode a recorded lossy transfer and explain it
+	@scripts/deps.sh demo
+	@$(SUBMAKE) -j$(JOBS) all
+	@scripts/demo.sh $(B)
+
+check: ## install what the tests need and run all of them, with times and a summary
+	@scripts/deps.sh $(CHECK_DEPS)
+	@MAKE='$(MAKE)' B='$(B)' JOBS='$(JOBS)' scripts/check.sh $(CHECK_STEPS)
+
+##@ Packages
+
+deps: ## install every package that demo and check need (DEPS=yes|no|skip answers the question)
+	@scripts/deps.sh $(CHECK_DEPS)
+
+deps-%:
+	@scripts/deps.sh $*
+
+##@ Checks (make check runs all but check-fresh)
+
+# What `make check` does, in this order; a step that fails does not stop the others.
+CHECK_STEPS = format-check check-deps check-spdx check-scripts lint all check-pure check-unit check-clang check-asan \
+	      check-fuzz $(CHECK_TARGETS)
+
+check-unit: ## unit and property tests
+
+check-deps: ## which room includes which (docs/architecture.md)
+	@scripts/check-deps.sh --self-test
+	@scripts/check-deps.sh
+
+check-spdx: ## every source file names its licence
+	@scripts/check-spdx.sh --self-test
+	@scripts/check-spdx.sh
+
+check-scripts: ## tests of the scripts themselves
+	@scripts/tests/deps-test.sh
+
+# A plain build of its own: sanitizers would add calls, and B may be built with anything.
+PURE_OBJS = $(patsubst %.c,$(B)/pure/obj/%.o,$(sort $(WIRE_SRCS) $(wildcard transport/core/*.c)))
+check-pure: ## codec and engine call no clock, socket, rand, stdio, getenv, malloc
+	@scripts/check-pure.sh --self-test
+	@$(SUBMAKE) B=$(B)/pure SAN= CFLAGS= CPPFLAGS= $(PURE_OBJS)
+	@scripts/check-pure.sh $(PURE_OBJS)
+
+check-clang: ## build everything with clang too, and run the unit tests
+	@$(SUBMAKE) B=$(B)/clang CC=$(CLANG) all check-unit
+
+check-asan: ## unit tests and more under AddressSanitizer and UBSan
+	@$(SUBMAKE) B=$(B)/asan SAN=1 OPT='-O1 -g' $(ASAN_TARGETS)
+
+check-fuzz: ## a minute of libFuzzer on every byte reader
+	@$(SUBMAKE) fuzz SECONDS=60
+
+check-fresh: ## clone, make demo and make check-unit in a fresh Debian root (needs root)
+	@scripts/deps.sh fresh
+	@scripts/check-fresh.sh
+
+##@ Style
+
+format: ## apply .clang-format
+	clang-format -i $(C_FILES)
+
+format-check: ## .clang-format is respected
+	@clang-format --dry-run --Werror $(C_FILES)
+
+lint: lint-psn lint-shell lint-man lint-cppcheck lint-tidy ## cppcheck, clang-tidy, shellcheck, mandoc, the PSN rule
+
+lint-psn:
+	@scripts/lint-psn.sh --self-test
+	@scripts/lint-psn.sh
+
+lint-shell:
+	@shellcheck $(SHELL_FILES)
+
+lint-man:
+	@$(if $(INSTALL_MANS),mandoc -T lint -W warning $(INSTALL_MANS))
+
+lint-cppcheck:
+	@cppcheck --quiet --std=c11 --enable=warning,performance,portability --inline-suppr --error-exitcode=1 \
+		--suppress=missingIncludeSystem -j$(JOBS) -Itransport/include -Itransport $(filter %.c,$(C_FILES))
+
+lint-tidy: $(B)/compile_commands.json
+	@scripts/lint-tidy.sh $< $(JOBS)
+
+# For clang-tidy and editors: the compile lines that make itself would run.
+$(B)/compile_commands.json: $(filter %.c,$(C_FILES)) Makefile scripts/repo.mk
+	@mkdir -p $(@D)
+	@scripts/compile-commands.sh '$(MAKE)' $(B) >$@
+
+##@ Fuzzing
+
+# FUZZERS are built by clang in $(B)/fuzz; corpora stay in $(B)/corpus, inputs that crash in
+# $(B)/crashes. FUZZ_SEEDS_<name> may name folders of first inputs.
+FUZZ_BUILD  = $(SUBMAKE) B=$(B)/fuzz CC=$(CLANG) SAN=1 OPT='-O1 -g' CFLAGS=-fsanitize=fuzzer-no-link
+FUZZ_NAMES := $(notdir $(FUZZERS))
+fuzz: SECONDS := 60
+fuzz: ## run every fuzzer for SECONDS=n (default 60)
+	@$(FUZZ_BUILD) -j$(JOBS) fuzzers
+	@scripts/fuzz.sh $(B) $(SECONDS) $(JOBS) $(foreach f,$(FUZZ_NAMES),$(f)$(addprefix :,$(FUZZ_SEEDS_$(f))))
+
+fuzzers: $(FUZZ_NAMES:%=$(B)/bin/%)
+
+$(B)/bin/fuzz_%: $(B)/obj/transport/tests/fuzz_%.o $(LIBVS) $(LIBWIRE)
+	@mkdir -p $(@D)
+	$(CC) $(OPT) $(SANFLAGS) -fsanitize=fuzzer $(LDFLAGS) -o $@ $^ $(LIBS_VS)
+
+##@ Installation
+
+INSTALL = VERSION='$(VERSION)' DESTDIR='$(DESTDIR)' PREFIX='$(PREFIX)' scripts/install.sh
+INSTALL_ALL = $(foreach f,$(INSTALL_BINS),$(f):bin/$(notdir $(f))) \
+	      $(foreach f,$(INSTALL_MANS),$(f):share/man/man$(patsubst .%,%,$(suffix $(f)))/$(notdir $(f))) \
+	      $(foreach f,$(wildcard transport/include/vs/*.h),$(f):include/vs/$(notdir $(f))) \
+	      $(foreach f,$(wildcard transport/*.def),$(f):include/vs/$(notdir $(f))) \
+	      $(foreach f,$(LIBWIRE) $(LIBVS),$(f):lib/$(notdir $(f))) $(INSTALL_FILES)
+
+install: all ## install programs, man pages and the library below $(DESTDIR)$(PREFIX)
+	@$(INSTALL) install $(INSTALL_ALL)
+
+uninstall: ## remove them again
+	@$(INSTALL) uninstall $(INSTALL_ALL)
+
+help: ## this list
+	@awk -F ':.*## ' ' \
+		/^##@ / { printf "\n%s\n", substr($$0, 5) } \
+		/^[a-z][a-z0-9_-]*:.*## / { printf "  %-16s %s\n", $$1, $$2 }' $(filter-out %.d,$(MAKEFILE_LIST))
+	@printf '\nVariables: B=%s CC=%s SAN=%s PREFIX=%s DEPS=%s\n' '$(B)' '$(CC)' '$(SAN)' '$(PREFIX)' '$(DEPS)'
+
+.PHONY: demo check deps check-unit check-deps check-spdx check-scripts check-pure check-clang check-asan check-fuzz \
+	check-fresh format format-check lint lint-psn lint-shell lint-man lint-cppcheck lint-tidy fuzz fuzzers install \
+	uninstall help
