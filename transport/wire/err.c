@@ -17,6 +17,8 @@ const char *vs_err_name(int err)
 		return "VS_ERR_NOT_RDMA";
 	case VS_ERR_UNSUPPORTED:
 		return "VS_ERR_UNSUPPORTED";
+	case VS_ERR_IO:
+		return "VS_ERR_IO";
 	default:
 		return "VS_ERR_?";
 	}

@@ -11,11 +11,12 @@
 
 enum vs_err {
 	VS_OK = 0,
-	VS_ERR_INVAL = -1,      /* an argument is outside its documented range */
-	VS_ERR_NOSPACE = -2,    /* the caller's buffer, or a pool, is too small; nothing was written */
-	VS_ERR_SHORT = -3,      /* too few bytes to hold even the first header; nothing was decoded */
-	VS_ERR_NOT_RDMA = -4,   /* well-formed other traffic: pass it over */
-	VS_ERR_UNSUPPORTED = -5 /* a file, link or message type that this library does not read */
+	VS_ERR_INVAL = -1,       /* an argument is outside its documented range */
+	VS_ERR_NOSPACE = -2,     /* the caller's buffer, or a pool, is too small; nothing was written */
+	VS_ERR_SHORT = -3,       /* too few bytes to hold even the first header; nothing was decoded */
+	VS_ERR_NOT_RDMA = -4,    /* well-formed other traffic: pass it over */
+	VS_ERR_UNSUPPORTED = -5, /* a file, link or message type that this library does not read */
+	VS_ERR_IO = -6           /* a file can't be opened, read or written, or it is damaged: a text says why */
 };
 
 /* The name of `err` ("VS_ERR_SHORT"), static; "VS_ERR_?" for a value outside the enum. */
