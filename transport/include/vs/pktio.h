@@ -3,11 +3,13 @@
  * pktio.h - capture files in and out.
  *
  * Read: pcap (µs and ns), pcapng, either gzipped; link types Ethernet, Linux SLL and SLL2, raw IP
- * (LINKTYPE_RAW, IPV4, IPV6), ERF InfiniBand (types 21 and 25; other ERF types are other traffic).
+ * (LINKTYPE_RAW, IPV4, IPV6), ERF InfiniBand (types 21 and 25; other ERF types are other traffic),
+ * InfiniBand (247: frames begin with the LRH).
  * Written: pcap with nanoseconds (Ethernet or raw IP) and ERF in pcap for native IB, since
  * Wireshark opens no pcap of link type 247.
  *
- * Errors are one line of text that says what, where (file, frame number) and what to do.
+ * Errors are one line of text that says what, where (file, frame number) and what to do. Every
+ * `err` may be NULL. Frames before a fault are delivered before the fault is reported.
  */
 #ifndef VS_PKTIO_H
 #define VS_PKTIO_H
@@ -21,7 +23,7 @@
 
 struct vs_io_error {
 	char text[VS_IO_ERRLEN]; /* one line, no newline; "" when nothing failed */
-	uint64_t frame;          /* 1-based frame number where it happened; 0 for the file as a whole */
+	uint64_t frame;          /* 1-based number of the frame that can't be read; 0 for the file as a whole */
 };
 
 /* One record of a capture. Pointers are valid until the next call on the same reader. */
@@ -32,7 +34,7 @@ struct vs_frame {
 	uint32_t wirelen; /* bytes that were on the wire, >= caplen */
 	const uint8_t *data;
 	enum vs_link link;  /* where `data` begins: cooked headers and ERF headers are already off */
-	uint16_t ethertype; /* for VS_LINK_ETHERTYPE */
+	uint16_t ethertype; /* for VS_LINK_ETHERTYPE; 0: the record holds no network packet (other traffic) */
 };
 
 struct vs_capture; /* an open file for reading */
@@ -52,7 +54,10 @@ struct vs_capture_stats {
  */
 struct vs_capture *vs_capture_open(const char *path, struct vs_io_error *err);
 
-/* 1: `f` is the next record; 0: clean end of file; negative vs_err: `err` says what and where. */
+/*
+ * 1: `f` is the next record; 0: clean end of file; negative vs_err: `err` says what and where, and
+ * every later call says the same.
+ */
 int vs_capture_next(struct vs_capture *c, struct vs_frame *f, struct vs_io_error *err);
 
 /*
@@ -64,7 +69,7 @@ int vs_capture_next_pkt(struct vs_capture *c, struct vs_frame *f, struct vs_pkt 
 			struct vs_io_error *err);
 
 struct vs_capture_stats vs_capture_stats(const struct vs_capture *c);
-/* "pcap", "pcapng" and the name of the link type ("EN10MB"); static or owned by `c`. */
+/* "pcap" or "pcapng", and the name of the link type ("EN10MB"); static. */
 const char *vs_capture_format(const struct vs_capture *c);
 const char *vs_capture_linktype(const struct vs_capture *c);
 void vs_capture_close(struct vs_capture *c); /* NULL is fine */
@@ -78,16 +83,21 @@ enum vs_writer_kind {
 struct vs_writer;
 
 /*
- * Opens a temporary file beside `path` ("-": standard output, unbuffered by rename). Nothing stands
- * at `path` before vs_writer_close has renamed it, so no reader ever sees half a capture.
+ * Opens a temporary file beside `path`. What stands at `path` stays until vs_writer_close renames
+ * the whole capture over it, so no reader ever sees half of one. "-" (standard output) and
+ * what is no regular file (a FIFO, /dev/null) are written straight.
  */
 struct vs_writer *vs_writer_open(const char *path, enum vs_writer_kind kind, struct vs_io_error *err);
 
-/* Appends one frame; wirelen >= caplen. 0 or negative vs_err with `err` filled (full disk, ...). */
+/*
+ * Appends one frame. 0, or VS_ERR_INVAL (caplen > wirelen, a frame that is too long, a time before
+ * 1970 or after 2106: nothing was written), or VS_ERR_IO (full disk ...: vs_writer_close will fail
+ * too and leave nothing behind).
+ */
 int vs_writer_put(struct vs_writer *w, int64_t time_ns, const uint8_t *data, uint32_t caplen, uint32_t wirelen,
 		  struct vs_io_error *err);
 
-/* Flushes, syncs to the file, renames. 0 or negative vs_err; `w` is gone in either case. */
+/* Flushes, syncs to the disk, renames. 0 or negative vs_err; `w` is gone in either case. */
 int vs_writer_close(struct vs_writer *w, struct vs_io_error *err);
 
 /* Drops what was written: the temporary file is removed, `path` is untouched. */
