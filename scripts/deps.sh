@@ -3,7 +3,7 @@
 #
 # deps.sh - installs the Debian packages that a purpose needs, and says so first.
 #
-#   scripts/deps.sh SET...          SET: build demo test gui fresh all
+#   scripts/deps.sh SET...          SET: build demo unit test gui fresh all
 #   scripts/deps.sh --list SET...   print the packages, one a line, and stop
 #
 # Nothing missing: silent, one dpkg-query, exit 0. Otherwise it prints what is missing and the apt
@@ -32,7 +32,7 @@ build | libwireshark-dev | pc:wireshark  | headers for the Wireshark plugin
 build | libglib2.0-dev | pc:glib-2.0    | the plugin API stands on GLib
 demo  | tshark         | cmd:tshark     | runs the plugin in a terminal
 demo  | util-linux     | cmd:unshare    | lets root run tshark with plugins
-test  | check          | pc:check       | unit tests
+unit  | check          | pc:check       | unit tests
 test  | clang          | cmd:clang      | the second compiler; libFuzzer
 test  | libclang-rt-dev | -             | sanitizers and libFuzzer for clang
 test  | llvm           | cmd:llvm-symbolizer | readable sanitizer reports
@@ -60,10 +60,11 @@ expand() {
 		case $set in
 		build | gui | fresh) echo "$set" ;;
 		demo) echo build demo ;;
-		test) echo build demo test ;;
-		all) echo build demo test gui fresh ;;
+		unit) echo build unit ;;
+		test) echo build demo unit test ;;
+		all) echo build demo unit test gui fresh ;;
 		*)
-			echo "deps: no such set: $set (build demo test gui fresh all)" >&2
+			echo "deps: no such set: $set (build demo unit test gui fresh all)" >&2
 			return 2
 			;;
 		esac

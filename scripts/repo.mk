@@ -91,6 +91,9 @@ lint-cppcheck:
 	@cppcheck --quiet --std=c11 --enable=warning,performance,portability --inline-suppr --error-exitcode=1 \
 		--suppress=missingIncludeSystem -j$(JOBS) -Itransport/include -Itransport $(filter %.c,$(C_FILES))
 
+# Everything that is compiled, for compile_commands.json.
+objects: $(ALL) $(TESTS) $(FUZZERS:%=$(B)/obj/%.o)
+
 lint-tidy: $(B)/compile_commands.json
 	@scripts/lint-tidy.sh $< $(JOBS)
 
@@ -138,5 +141,5 @@ help: ## this list
 	@printf '\nVariables: B=%s CC=%s SAN=%s PREFIX=%s DEPS=%s\n' '$(B)' '$(CC)' '$(SAN)' '$(PREFIX)' '$(DEPS)'
 
 .PHONY: demo check deps check-unit check-deps check-spdx check-scripts check-pure check-clang check-asan check-fuzz \
-	check-fresh format format-check lint lint-psn lint-shell lint-man lint-cppcheck lint-tidy fuzz fuzzers install \
+	check-fresh format format-check lint lint-psn lint-shell lint-man lint-cppcheck lint-tidy objects fuzz fuzzers install \
 	uninstall help

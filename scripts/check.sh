@@ -1,0 +1,61 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
+#
+# check.sh STEP... - what `make check` runs: each STEP is a make target. All of them run, whatever
+# fails; at the end a table with times, the logs of what failed, and one line "N passed, N failed".
+#
+# What counts: a step that runs Check programs or prints lines "N passed, N failed" counts as many
+# tests as they say; any other step is one. A step that fails without a failed test counts as one.
+# Environment: MAKE, B (build folder), JOBS, STEP_TIMEOUT (seconds for one step, default 900).
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+make=${MAKE:-make} build=${B:-build} jobs=${JOBS:-1}
+logs=$build/check
+mkdir -p "$logs"
+rm -f "$logs"/*.log "$logs/summary"
+
+# "passed failed" as the log of a step says it.
+count() { # log, exit code of the step
+	awk -v rc="$2" '
+		/^[0-9]+%: Checks: [0-9]+, Failures: [0-9]+, Errors: [0-9]+/ {
+			gsub(/[,:]/, "")
+			passed += $3 - $5 - $7; failed += $5 + $7
+		}
+		/^[0-9]+ passed, [0-9]+ failed/ { passed += $1; failed += $3 }
+		END {
+			if (rc != 0 && failed == 0) failed = 1
+			if (rc == 0 && passed + failed == 0) passed = 1
+			print passed + 0, failed + 0
+		}' "$1"
+}
+
+# MAKEFLAGS of the make that called us would make the steps share its -j; each gets its own.
+unset MAKEFLAGS MFLAGS
+passed=0 failed=0
+declare -a table=() bad=()
+all_start=$(date +%s)
+for step; do
+	echo "== $step"
+	start=$(date +%s)
+	rc=0
+	timeout --foreground "${STEP_TIMEOUT:-900}" "$make" --no-print-directory -j"$jobs" B="$build" "$step" \
+		</dev/null 2>&1 | tee "$logs/$step.log" || rc=${PIPESTATUS[0]}
+	[ "$rc" != 124 ] || echo "check: $step took more than ${STEP_TIMEOUT:-900} s and was stopped" | tee -a "$logs/$step.log"
+	read -r p f < <(count "$logs/$step.log" "$rc")
+	# Failed tests in a step that claims success: believe the tests.
+	if [ "$rc" = 0 ] && [ "$f" -gt 0 ]; then rc=1; fi
+	passed=$((passed + p)) failed=$((failed + f))
+	if [ "$rc" = 0 ]; then verdict=ok; else verdict=FAILED bad+=("$step"); fi
+	table+=("$(printf '%-7s %-20s %5d s  %6d passed %4d failed' $verdict "$step" $(($(date +%s) - start)) "$p" "$f")")
+done
+
+echo
+echo "== summary"
+printf '%s\n' "${table[@]}"
+printf '%-7s %-20s %5d s\n' '' total $(($(date +%s) - all_start))
+for step in "${bad[@]}"; do
+	echo "failed: $step (log: $logs/$step.log; again: make $step)"
+done
+echo "$passed passed, $failed failed" | tee "$logs/summary"
+[ ${#bad[@]} = 0 ]

@@ -1,0 +1,76 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
+#
+# fuzz.sh B SECONDS JOBS NAME[:SEEDS[:SEEDS...]]... - runs libFuzzer targets B/fuzz/bin/NAME, JOBS at
+# a time, SECONDS each. SEEDS are folders with first inputs.
+#
+# Kept between runs: B/corpus/NAME (inputs that reached something new) and B/crashes/NAME-* (inputs
+# that crashed, leaked, hung or ate the memory); old crashes are tried first.
+# Exit 0: nothing was found; 1: something was, and how to see it again is printed.
+set -euo pipefail
+build=$1 seconds=$2 jobs=$3
+shift 3
+case $seconds in
+'' | *[!0-9]* | 0)
+	echo "fuzz: SECONDS='$seconds' is not a number of seconds" >&2
+	exit 2
+	;;
+esac
+[ $# -gt 0 ] || { echo "fuzz: FUZZERS is empty: nothing to run" >&2; exit 2; }
+
+logs=$build/fuzz/logs
+mkdir -p "$logs" "$build/crashes"
+export ASAN_OPTIONS=detect_leaks=1:allocator_may_return_null=1 UBSAN_OPTIONS=print_stacktrace=1
+
+run_one() { # NAME:SEEDS...
+	local -a part seeds old=()
+	local name rc=0
+	IFS=: read -r -a part <<<"$1"
+	name=${part[0]}
+	seeds=("${part[@]:1}")
+	mkdir -p "$build/corpus/$name"
+	mapfile -t old < <(find "$build/crashes" -name "$name-*" -type f | LC_ALL=C sort)
+	{
+		if [ ${#old[@]} -gt 0 ]; then "$build/fuzz/bin/$name" "${old[@]}" || rc=1; fi
+		"$build/fuzz/bin/$name" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=2048 -max_len=16384 \
+			-artifact_prefix="$build/crashes/$name-" -print_final_stats=1 \
+			"$build/corpus/$name" "${seeds[@]}" || rc=1
+	} >"$logs/$name.log" 2>&1
+	return $rc
+}
+
+report() { # name, rc
+	local runs
+	runs=$(sed -n 's/^stat::number_of_executed_units: *//p' "$logs/$1.log" | tail -n 1)
+	if [ "$2" = 0 ] && [ "${runs:-0}" -gt 0 ]; then
+		printf '  ok    %-24s %12s inputs, corpus of %s\n' "$1" "$runs" "$(find "$build/corpus/$1" -type f | wc -l)"
+		return
+	fi
+	printf '  FOUND %-24s log: %s\n' "$1" "$logs/$1.log"
+	tail -n 40 "$logs/$1.log" | sed 's/^/    /'
+	find "$build/crashes" -name "$1-*" | sed "s|.*|    again: $build/fuzz/bin/$1 &|"
+	return 1
+}
+
+failed=0 passed=0
+declare -a names=() pids=()
+collect() {
+	local i rc
+	for i in "${!pids[@]}"; do
+		rc=0
+		wait "${pids[$i]}" || rc=$?
+		if report "${names[$i]}" $rc; then passed=$((passed + 1)); else failed=$((failed + 1)); fi
+	done
+	names=() pids=()
+}
+trap 'kill $(jobs -p) 2>/dev/null || true' EXIT
+
+echo "fuzz: $# targets, $seconds s each, $jobs at a time"
+for target; do
+	run_one "$target" &
+	names+=("${target%%:*}") pids+=($!)
+	[ ${#pids[@]} -lt "$jobs" ] || collect
+done
+collect
+echo "$passed passed, $failed failed"
+[ $failed = 0 ]
