@@ -37,11 +37,11 @@ EOF
 # Which room a public header or a table belongs to: transport/include/vs/NAME.h, transport/NAME.def.
 public() {
 	cat <<'EOF'
-wire: vs/err.h vs/psn.h vs/opcode.h vs/reason.h vs/wire.h vs/icrc.h vs/mad.h
+wire: vs/err.h vs/psn.h vs/opcode.h vs/reason.h vs/wire.h vs/icrc.h vs/mad.h vs/cm.h
 wire: opcodes.def reasons.def mad.def cm.def
 event: vs/event.h events.def
 fault: vs/fault.h
-core: vs/dev.h vs/mr.h vs/cq.h vs/cm.h deviations.def
+core: vs/dev.h vs/mr.h vs/cq.h deviations.def
 monitor: vs/monitor.h rules.def
 ladder: vs/ladder.h
 sim: vs/sim.h

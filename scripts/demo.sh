@@ -1,0 +1,43 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
+#
+# demo.sh B - the end of `make demo`: decodes a recorded transfer that lost a packet, says what is to
+# be seen, and where to go on. Everything is already built in B.
+set -euo pipefail
+build=$1
+cd "$(dirname "$0")/.."
+capture=pcaps/recorded/loss_send_req_mid.pcap
+
+bold='' plain=''
+if [ -t 1 ] && [ -z "${NO_COLOR:-}" ]; then bold=$'\e[1m' plain=$'\e[0m'; fi
+
+decode() {
+	"$build/bin/vs-tshark" -r $capture \
+		-o 'gui.column.format:"No.","%m","Time","%t","Source","%s","Destination","%d","Info","%i"'
+}
+
+printf '\n%s$ %s/bin/vs-tshark -r %s%s\n\n' "$bold" "$build" $capture "$plain"
+out=$(decode)
+printf '%s\n' "$out"
+
+# The story below is about these frames; a decode that does not show them is an error, not a demo.
+has() { grep -qE "^ *$1 .*$2" <<<"$out"; }
+if ! { has 7 'SEND Middle.*PSN=261' && has 9 'PSN=261.*NAK.*sequence' && has 10 'SEND Middle.*PSN=261' && has 23 'PSN=271'; }; then
+	echo "demo: the decode is not as expected: frames 7, 9, 10 and 23 should tell of a loss at PSN 261" >&2
+	exit 1
+fi
+
+cat <<EOF
+
+${bold}What you see.${plain} 10.77.0.1 sends four messages of four packets each to Linux's soft-RoCE driver. The packet
+in frame 7 (PSN 261) was dropped on the way in, so when PSN 262 arrives the receiver answers with a NAK, "PSN
+sequence error": I am still waiting for 261 (frame 9). The sender goes back to that PSN and sends everything
+from there again (frames 10 to 12), although 262 had already arrived once: RDMA's go-back-N.
+
+${bold}Where to look next.${plain}
+  $build/bin/vs-tshark -r $capture -V -Y frame.number==9     one packet, every field
+  $build/bin/vs-wireshark $capture                          the same in Wireshark (apt install wireshark)
+  $build/bin/vs-tshark -r YOUR.pcapng -Y rdma                your own capture
+  ls pcaps/recorded                                        more recorded transfers
+  make check                                               all the tests
+EOF
