@@ -111,6 +111,14 @@ prepare() {
 	umount -l /src
 }
 
+# Before anything is installed, a user who can't install gets the command and exit 2.
+user_is_told() {
+	local rc=0 out
+	out=$(cd /home/user/verbscope && as_user make demo 2>&1) || rc=$?
+	printf '%s\n' "$out"
+	[ $rc = 2 ] && grep -q "su -c .apt-get install .*libdeflate-dev" <<<"$out"
+}
+
 inside() {
 	local step failed=0 passed=0
 	local -a times=()
@@ -119,6 +127,7 @@ inside() {
 	if timed "apt-get install make git; git clone" bash /check-fresh.sh --prepare; then
 		cd /root/verbscope
 		say "commit $(git log -1 --format='%h %s')"
+		timed "user: make demo says what is missing" user_is_told || true
 		for step in "$@"; do
 			timed "root: make $step" make "$step" || true
 			clean_tree || failed=$((failed + 1))
