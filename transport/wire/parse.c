@@ -166,6 +166,8 @@ static int parse_raw(struct vs_pkt *p, const struct reader *r)
 	size_t seen = min_size(r->end, r->cap);
 
 	set_payload(p, r, seen);
+	if (!(p->flags & VS_PKT_HDR_MISSING))
+		p->payload_missing_len = (uint32_t)(r->end - seen);
 	parse_tail(p, r, seen);
 	return VS_OK;
 }
@@ -178,6 +180,8 @@ static void parse_body(struct vs_pkt *p, const struct reader *r, size_t body_end
 	if (icrc && !(p->flags & VS_PKT_HDR_MISSING))
 		payload_end -= min_size(p->bth.padcnt, body_end - r->off);
 	set_payload(p, r, min_size(payload_end, seen));
+	if (seen < payload_end && !(p->flags & VS_PKT_HDR_MISSING))
+		p->payload_missing_len = (uint32_t)(payload_end - seen);
 	if (seen > payload_end) {
 		p->pad_len = (uint8_t)(seen - payload_end);
 		memcpy(p->pad, r->buf + payload_end, p->pad_len);

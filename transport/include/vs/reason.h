@@ -25,6 +25,9 @@ enum vs_reason {
 	VS_REASON_COUNT
 };
 
+/* The reasons that vs_pkt_validate gives are VS_REASON_NONE + 1 .. VS_REASON_WIRE_LAST. */
+#define VS_REASON_WIRE_LAST VS_REASON_MAD_BASE_VERSION
+
 struct vs_reason_info {
 	const char *id;       /* "bth_opcode_reserved": lower case, stable, used in JSON and filters */
 	const char *clause;   /* "C9-92", or "" where no clause is publicly quoted */

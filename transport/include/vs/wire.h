@@ -9,8 +9,9 @@
  *   vs_pkt_build     writes exactly what the struct says, legal or not; vs_pkt_seal fills in the
  *                    lengths, pad, checksums and CRCs that a legal packet would have.
  *
- * build(parse(b)) == b for every b that parses and is not cut by a snap length;
- * parse(build(p)) == p (vs_pkt_equal) for every p whose header set is the one its opcode has.
+ * build(parse(b)) == b for every b that parses, the captured part of one that a snap length cut too;
+ * parse(build(p)) == p (vs_pkt_equal) for every p whose header set is the one its opcode has, and whose
+ * lengths and PadCnt say what is there (vs_pkt_seal with VS_SEAL_PAD | VS_SEAL_LEN).
  *
  * All integers in the structs are in host order. Nothing here allocates, reads a clock or does I/O.
  */
@@ -165,7 +166,8 @@ struct vs_pkt {
 	 */
 	const uint8_t *trailer;
 	uint32_t trailer_len;
-	uint32_t missing_len; /* bytes of the packet that a snap length cut off; 0 without VS_PKT_SNAPPED */
+	uint32_t missing_len;         /* bytes of the packet that a snap length cut off; 0 without VS_PKT_SNAPPED */
+	uint32_t payload_missing_len; /* how many of them are payload; 0 when a header is missing already */
 
 	/* Where things stood in the parsed buffer; ignored by build and equal. */
 	uint32_t net_off; /* LRH, GRH or IP header: where the ICRC begins */
@@ -216,7 +218,7 @@ int vs_pkt_build(const struct vs_pkt *p, uint8_t *buf, size_t cap);
 
 enum vs_seal {
 	VS_SEAL_PAD = 1u << 0,  /* padcnt, pad_len and zero pad from payload_len */
-	VS_SEAL_LEN = 1u << 1,  /* LRH PktLen, GRH/IPv6 PayLen, IPv4 total length and IHL, UDP length */
+	VS_SEAL_LEN = 1u << 1,  /* LRH PktLen, GRH/IPv6 PayLen, IPv4 total length, UDP length; IHL when under 5 */
 	VS_SEAL_CSUM = 1u << 2, /* IPv4 header checksum; UDP checksum := 0 */
 	VS_SEAL_ICRC = 1u << 3,
 	VS_SEAL_VCRC = 1u << 4,
@@ -227,18 +229,21 @@ enum vs_seal {
  * Fills in what follows from the rest of the packet; what is not asked for stays. Also turns on
  * VS_PKT_HAS_ICRC / VS_PKT_HAS_VCRC where the encapsulation has them. Needs `scratch`, at least
  * vs_pkt_size(p) + 8 bytes, because the CRCs run over the encoded bytes.
- * 0, VS_ERR_NOSPACE or VS_ERR_INVAL (as build).
+ * 0, VS_ERR_NOSPACE or VS_ERR_INVAL (as build; a snapped packet; a length that has no room in its
+ * field). The ICRC of VS_ENCAP_BARE stays, since the network header is not known.
  */
 int vs_pkt_seal(struct vs_pkt *p, unsigned what, uint8_t *scratch, size_t cap);
 
 /*
  * Fills `p` with a legal skeleton: `encap`, the header set of `opcode`, IPVer 6, NxtHdr, TTL 64,
- * DF, ports, P_Key 0xffff, LNH ... Addresses, QPN, PSN and payload are the caller's.
+ * DF, ports, P_Key 0xffff, LNH, the payload of a CNP ... Addresses, QPN, PSN and payload are the
+ * caller's, and lengths and CRCs those of vs_pkt_seal. VS_ENCAP_IB_RAW: LRH and RWH, no BTH.
  * With `ethernet`, an Ethernet header in front (RoCE encapsulations only).
  */
 void vs_pkt_init(struct vs_pkt *p, enum vs_encap encap, uint8_t opcode, bool ethernet);
 
-/* Equal in everything that reaches the wire (payload and trailer by content, offsets ignored). */
+/* Equal in everything that reaches the wire (payload and trailer by content, offsets ignored), for packets that build.
+ */
 bool vs_pkt_equal(const struct vs_pkt *a, const struct vs_pkt *b);
 
 /*
