@@ -31,7 +31,7 @@ deps-%:
 ##@ Checks (make check runs all but check-fresh)
 
 # What `make check` does, in this order; a step that fails does not stop the others.
-CHECK_STEPS = format-check check-deps check-spdx check-scripts lint all check-pure check-unit check-clang check-asan \
+CHECK_STEPS = format-check check-deps check-spdx check-scripts lint all check-install check-pure check-unit check-clang check-asan \
 	      check-fuzz $(CHECK_TARGETS)
 
 check-unit: ## unit and property tests
@@ -46,6 +46,9 @@ check-spdx: ## every source file names its licence
 
 check-scripts: ## tests of the scripts themselves
 	@scripts/tests/deps-test.sh
+
+check-install: all ## what make install installs can be used, and make uninstall removes it
+	@CC='$(CC)' scripts/tests/install-test.sh '$(MAKE)' $(B)
 
 # A plain build of its own: sanitizers would add calls, and B may be built with anything.
 PURE_OBJS = $(patsubst %.c,$(B)/pure/obj/%.o,$(sort $(WIRE_SRCS) $(wildcard transport/core/*.c)))
@@ -140,6 +143,6 @@ help: ## this list
 		/^[a-z][a-z0-9_-]*:.*## / { printf "  %-16s %s\n", $$1, $$2 }' $(filter-out %.d,$(MAKEFILE_LIST))
 	@printf '\nVariables: B=%s CC=%s SAN=%s PREFIX=%s DEPS=%s\n' '$(B)' '$(CC)' '$(SAN)' '$(PREFIX)' '$(DEPS)'
 
-.PHONY: demo check deps check-unit check-deps check-spdx check-scripts check-pure check-clang check-asan check-fuzz \
+.PHONY: demo check deps check-unit check-deps check-spdx check-scripts check-install check-pure check-clang check-asan check-fuzz \
 	check-fresh format format-check lint lint-psn lint-shell lint-man lint-cppcheck lint-tidy objects fuzz fuzzers install \
 	uninstall help
