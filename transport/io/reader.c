@@ -153,34 +153,41 @@ struct vs_capture *vs_capture_open(const char *path, struct vs_io_error *err)
 
 /* ---- records ---- */
 
+/* What to do about a record that libpcap does not read; `text` is what it says. *code: its vs_err. */
+static const char *record_advice(const struct vs_capture *c, const char *text, int *code)
+{
+	const char *name;
+	int type;
+
+	*code = VS_ERR_IO;
+	if (strncmp(text, "truncated", 9) == 0)
+		return "the file ends inside it: copy it again, or keep the frames before it with editcap";
+	if (sscanf(text, "an interface has a type %d different", &type) != 1) {
+		if (strncmp(text, "an interface has a snapshot length", 34) != 0)
+			return "the file is damaged from here on, the frames before are good";
+		*code = VS_ERR_UNSUPPORTED;
+		return "this pcapng has interfaces with different snap lengths: convert it with editcap -F pcap";
+	}
+	*code = VS_ERR_UNSUPPORTED;
+	name = vs_link_name(type);
+	/* libpcap stores raw IP as 12 and takes the 101 of a second interface for another type */
+	if (name && strcmp(name, vs_link_name(c->dlt)) == 0)
+		return "this pcapng has several raw IP interfaces: convert it with editcap -F pcap";
+	return "this pcapng mixes link types: split it, e.g. tshark -r IN -Y frame.interface_id==0 -w A.pcapng; "
+	       "editcap -F pcap -T ether A.pcapng A.pcap";
+}
+
 /* Why the next record can't be read, in our words where libpcap's would leave the user alone. */
 static int record_error(struct vs_capture *c, struct vs_io_error *err)
 {
-	const char *fault = vs_stream_fault(c->stream), *text = pcap_geterr(c->pcap);
-	uint64_t n = c->stats.frames + 1;
+	const char *fault = vs_stream_fault(c->stream), *text = pcap_geterr(c->pcap), *advice;
+	unsigned long long n = c->stats.frames + 1;
+	int code;
 
 	if (fault)
-		return vs_io_fail(err, VS_ERR_IO, n, c->name, "frame %llu can't be read: %s", (unsigned long long)n,
-				  fault);
-	if (strncmp(text, "truncated", 9) == 0)
-		return vs_io_fail(err, VS_ERR_IO, n, c->name,
-				  "frame %llu can't be read: the file ends inside it (%s): copy it again, or keep the "
-				  "frames before it with editcap",
-				  (unsigned long long)n, text);
-	if (strstr(text, "different from the type of the first interface"))
-		return vs_io_fail(
-			err, VS_ERR_UNSUPPORTED, n, c->name,
-			"frame %llu can't be read: this pcapng mixes link types (%s): split it, e.g. tshark "
-			"-r IN -Y frame.interface_id==0 -w A.pcapng; editcap -F pcap -T ether A.pcapng A.pcap",
-			(unsigned long long)n, text);
-	if (strstr(text, "different from the snapshot length of the first interface"))
-		return vs_io_fail(err, VS_ERR_UNSUPPORTED, n, c->name,
-				  "frame %llu can't be read: the interfaces of this pcapng have different snap lengths "
-				  "(%s): convert it with editcap -F pcap",
-				  (unsigned long long)n, text);
-	return vs_io_fail(err, VS_ERR_IO, n, c->name,
-			  "frame %llu can't be read: %s: the file is damaged from here on, the frames before are good",
-			  (unsigned long long)n, text);
+		return vs_io_fail(err, VS_ERR_IO, n, c->name, "frame %llu can't be read: %s", n, fault);
+	advice = record_advice(c, text, &code);
+	return vs_io_fail(err, code, n, c->name, "frame %llu can't be read (%s): %s", n, text, advice);
 }
 
 static int64_t record_time_ns(const struct vs_capture *c, const struct pcap_pkthdr *h)

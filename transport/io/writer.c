@@ -102,6 +102,8 @@ static int open_target(struct vs_writer *w, const char *path)
 	struct stat st;
 	bool exists = stat(path, &st) == 0;
 
+	if (path[0] == '\0')
+		return -1; /* ENOENT, by stat */
 	if (exists) {
 		if (S_ISDIR(st.st_mode)) {
 			errno = EISDIR;
