@@ -460,7 +460,7 @@ static bool be_alone(void)
 		write_proc("/proc/self/uid_map", uid);
 		write_proc("/proc/self/gid_map", gid);
 	}
-	return mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0;
+	return mount("none", "/", "", MS_REC | MS_PRIVATE, NULL) == 0;
 }
 
 /* In a child with a file system of its own, 64 KiB large: 0 when all is well, 77 when not allowed. */
