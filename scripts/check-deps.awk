@@ -45,7 +45,7 @@ function room(path,   part, n) {
 	n = split(path, part, "/")
 	if (part[1] == "transport")
 		return (n > 2 && part[2] in known) ? part[2] : ""
-	if (n > 2 && part[2] == "tests")
+	if (n > 2 && part[2] ~ /^(tests|bench)$/)
 		part[1] = part[1] "-tests"
 	return part[1] in known ? part[1] : ""
 }

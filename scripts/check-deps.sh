@@ -11,7 +11,8 @@
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 
-# room: rooms it may include. A folder tests/ below a room is the room NAME-tests, save transport/tests. What those may include is allowed too. A room may include itself.
+# room: rooms it may include. What those may include is allowed too, and so is the room itself. Folders
+# tests/ and bench/ below a room are the room NAME-tests, save transport/tests.
 edges() {
 	cat <<'EOF'
 wire:
