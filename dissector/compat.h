@@ -54,4 +54,12 @@ static inline uint8_t rdma_tvb_u8(tvbuff_t *tvb, int offset)
 #endif
 }
 
+/* 4.0 insists that subtree indices begin as -1; from 4.4 on 0 is fine too. */
+static inline void rdma_subtrees_register(int *const *ett, int count)
+{
+	for (int i = 0; i < count; i++)
+		*ett[i] = -1;
+	proto_register_subtree_array(ett, count);
+}
+
 #endif

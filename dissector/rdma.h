@@ -25,6 +25,10 @@
 
 extern int proto_rdma;
 
+/* packet-rdma.c: what plugin.c hands to Wireshark. */
+void rdma_register(void);
+void rdma_handoff(void);
+
 /* What the first byte of a packet is, by the table that brought it to us. */
 enum rdma_start {
 	RDMA_START_LRH, /* ERF InfiniBand */
@@ -50,6 +54,8 @@ enum rdma_place {
 	RDMA_AT_COUNT
 };
 
+#define RDMA_REASONS_MAX 16
+
 /* What the check of a CRC said. */
 struct rdma_crc {
 	enum vs_crc_status status;
@@ -69,7 +75,12 @@ struct rdma_ctx {
 	bool src_qp_known;
 	enum rdma_start start;
 	bool dc; /* opcodes 0x40..0x5f are Mellanox DC, by preference */
+	bool ce; /* the IP header carries an ECN CE mark */
+	uint32_t payload_len; /* as on the wire, without pad */
+	uint32_t segments; /* packets in this datagram, when it is an offload super-packet; 0 otherwise */
 	struct rdma_crc icrc, vcrc;
+	enum vs_reason reasons[RDMA_REASONS_MAX]; /* broken rules, most basic first */
+	uint32_t reason_count; /* may be larger than the array */
 	proto_item *at[RDMA_AT_COUNT]; /* NULL where the header is not there, or no tree is wanted */
 };
 
@@ -82,7 +93,7 @@ struct rdma_tap {
 	uint32_t frame_len;   /* as on the wire */
 };
 
-/* packet-rdma.c: the name of a BTH opcode, "DC ..." for `dc`; static; "Reserved opcode" where there is none. */
+/* headers.c: the name of a BTH opcode, "DC ..." for `dc`; static; never NULL. */
 const char *rdma_opcode_name(uint8_t opcode, bool dc);
 
 /* headers.c */
@@ -92,6 +103,8 @@ void rdma_headers_add(struct rdma_ctx *c);
 
 /* info.c: one line for the packet into `buf`, NUL-terminated; `len` >= 2. */
 void rdma_info_format(const struct rdma_ctx *c, char *buf, size_t len);
+/* What is odd about it: " [ICRC bad] [truncated capture]"; usually "". */
+void rdma_info_notes(const struct rdma_ctx *c, char *buf, size_t len);
 
 /* crc.c */
 void rdma_crc_register(int proto, module_t *prefs);
@@ -100,7 +113,7 @@ struct rdma_net {
 	const uint8_t *ip;
 	size_t len;         /* bytes from `ip` to the BTH */
 	enum vs_encap encap;
-	bool lengths_fit;   /* IP and UDP lengths are those of this datagram */
+	bool lengths_zero;  /* a length field is 0: segmentation offload fills it in later */
 	const char *reason; /* static: why not usable; NULL when `ip` is */
 };
 void rdma_net_find(tvbuff_t *tvb, const packet_info *pinfo, struct rdma_net *net);
@@ -108,10 +121,14 @@ void rdma_net_find(tvbuff_t *tvb, const packet_info *pinfo, struct rdma_net *net
 void rdma_crc_check(struct rdma_ctx *c, const uint8_t *buf, const struct rdma_net *net);
 /* Adds ICRC and VCRC with their verdicts to the tree, and the expert items of bad ones. */
 void rdma_crc_add(struct rdma_ctx *c);
+bool rdma_crc_icrc_wanted(void); /* by preference */
 
-/* offload.c: bytes of one segment when `tvb` holds several packets; 0 when it is one packet. */
-void rdma_offload_register(int proto);
+/*
+ * offload.c. Bytes of one segment when `c->tvb` holds several packets; 0 when it is one packet.
+ * rdma_offload_check fills seg->icrc for segment number `k`, whose tvb and pkt are its own.
+ */
 uint32_t rdma_offload_segment_len(const struct rdma_ctx *c, const struct rdma_net *net);
+void rdma_offload_check(struct rdma_ctx *seg, const struct rdma_net *net, uint32_t k);
 
 /* expert.c */
 void rdma_expert_register(int proto);
@@ -142,9 +159,13 @@ bool rdma_ulp_src_qp(const packet_info *pinfo, uint32_t dest_qp, uint32_t *src_q
 
 /* takeover.c */
 void rdma_takeover_register(module_t *prefs);
-void rdma_takeover_handoff(void);
+void rdma_takeover_handoff(dissector_t lrh, dissector_t grh, dissector_t bth);
 /* To be called when preferences changed. */
 void rdma_takeover_apply(void);
+/* Whether `port` is one that we take RoCEv2 from; is given to somebody else by Decode As; has any dissector. */
+bool rdma_takeover_has_port(uint32_t port);
+bool rdma_takeover_is_users_port(uint32_t port);
+bool rdma_takeover_has_owner(uint32_t port);
 /*
  * Gives the whole packet, from its first header, to the built-in InfiniBand dissector, which adds
  * its own tree below c->top_tree and writes the columns; addresses and ports are put back

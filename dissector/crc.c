@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * crc.c - ICRC and VCRC: Good, Bad, or Unverified and why.
+ *
+ * The ICRC of RoCEv2 covers the IP and UDP headers, which a UDP dissector does not get. They stand
+ * in the same data source right before the UDP payload, whatever stands before them (VLAN tags,
+ * VXLAN, GENEVE, GRE, MPLS, a cooked header): rdma_net_find walks back and believes what it finds
+ * only when version, header length, protocol, addresses, ports and lengths all say so.
+ *
+ * The shown value is the four bytes in wire order, as other tools print them; the CRC-32 itself
+ * goes out least significant byte first.
+ */
+#include "rdma.h"
+
+#include <epan/ipproto.h>
+
+#define UDP_LEN 8u
+#define IPV4_MIN 20u
+#define IPV6_LEN 40u
+#define IPV4_OFFSET 0x1fffu
+
+static const char why_snapped[] = "truncated capture";
+static const char why_fragment[] = "IP fragment: the rest of the packet is in other frames";
+static const char why_reassembled[] = "reassembled from IP fragments: its IP header never existed as one";
+static const char why_quoted[] = "quoted in an ICMP error: only the beginning is here";
+static const char why_no_net[] = "no IP and UDP header found in front of it";
+static const char why_ext_headers[] = "IPv6 extension headers";
+static const char why_lengths[] = "IP or UDP length is 0, left to the sending hardware";
+static const char why_off[] = "turned off by preference";
+static const char why_short[] = "too short to hold one";
+
+static rdma_pref_bool check_icrc = TRUE, check_vcrc = TRUE;
+
+static int hf_icrc, hf_icrc_status, hf_icrc_reason, hf_vcrc, hf_vcrc_status, hf_vcrc_reason;
+
+/* ---- walking back ---- */
+
+static uint32_t be16(const uint8_t *b)
+{
+	return (uint32_t)b[0] << 8 | b[1];
+}
+
+static bool address_is(const address *a, int type, const uint8_t *bytes, int len)
+{
+	return a->type == type && a->len == len && memcmp(a->data, bytes, (size_t)len) == 0;
+}
+
+/* `udp` is followed by our payload: do its ports fit what the UDP dissector saw? */
+static bool udp_fits(const uint8_t *udp, const packet_info *pinfo)
+{
+	return be16(udp) == pinfo->srcport && be16(udp + 2) == pinfo->destport;
+}
+
+static bool find_ipv4(const uint8_t *udp, size_t before, const packet_info *pinfo, struct rdma_net *net)
+{
+	for (size_t len = IPV4_MIN; len <= 60 && len <= before; len += 4) {
+		const uint8_t *ip = udp - len;
+
+		if (ip[0] != (0x40 | len / 4) || ip[9] != IP_PROTO_UDP || (be16(ip + 6) & IPV4_OFFSET) != 0)
+			continue;
+		if (!address_is(&pinfo->net_src, AT_IPv4, ip + 12, 4) || !address_is(&pinfo->net_dst, AT_IPv4, ip + 16, 4))
+			continue;
+		net->ip = ip;
+		net->len = len + UDP_LEN;
+		net->encap = VS_ENCAP_ROCEV2_IPV4;
+		net->lengths_zero = be16(ip + 2) == 0 || be16(udp + 4) == 0;
+		return true;
+	}
+	return false;
+}
+
+static bool find_ipv6(const uint8_t *udp, size_t before, const packet_info *pinfo, struct rdma_net *net)
+{
+	const uint8_t *ip = udp - IPV6_LEN;
+
+	if (before < IPV6_LEN || ip[0] >> 4 != 6 || ip[6] != IP_PROTO_UDP ||
+	    !address_is(&pinfo->net_src, AT_IPv6, ip + 8, 16) || !address_is(&pinfo->net_dst, AT_IPv6, ip + 24, 16))
+		return false;
+	net->ip = ip;
+	net->len = IPV6_LEN + UDP_LEN;
+	net->encap = VS_ENCAP_ROCEV2_IPV6;
+	net->lengths_zero = be16(ip + 4) == 0 || be16(udp + 4) == 0;
+	return true;
+}
+
+/* Why there is no header: `before` bytes of the data source stand in front of the payload. */
+static const char *why_not_found(size_t before, bool udp, const packet_info *pinfo)
+{
+	if (udp && before == UDP_LEN)
+		return why_reassembled; /* the IP payload has become a data source of its own */
+	if (udp && pinfo->net_src.type == AT_IPv6)
+		return why_ext_headers;
+	return why_no_net;
+}
+
+void rdma_net_find(tvbuff_t *tvb, const packet_info *pinfo, struct rdma_net *net)
+{
+	tvbuff_t *source = tvb_get_ds_tvb(tvb);
+	int before = tvb_raw_offset(tvb);
+	const uint8_t *udp;
+	bool found;
+
+	memset(net, 0, sizeof(*net));
+	net->reason = why_no_net;
+	if (source == NULL || before < (int)UDP_LEN || pinfo->ptype != PT_UDP)
+		return;
+	udp = tvb_get_ptr(source, before - (int)UDP_LEN, (int)UDP_LEN);
+	if (!udp_fits(udp, pinfo))
+		return;
+	if (pinfo->net_src.type == AT_IPv4)
+		found = find_ipv4(udp, (size_t)before - UDP_LEN, pinfo, net);
+	else
+		found = find_ipv6(udp, (size_t)before - UDP_LEN, pinfo, net);
+	net->reason = found ? NULL : why_not_found((size_t)before, true, pinfo);
+}
+
+/* ---- checking ---- */
+
+static const char *why_unverified(const struct rdma_ctx *c, const struct rdma_net *net)
+{
+	const struct vs_pkt *p = &c->pkt;
+
+	if (c->pinfo->flags.in_error_pkt)
+		return why_quoted;
+	if ((p->flags & VS_PKT_FRAGMENT) || c->pinfo->fragmented)
+		return why_fragment;
+	if (p->flags & VS_PKT_SNAPPED)
+		return why_snapped;
+	if (c->start == RDMA_START_BTH && net->ip == NULL)
+		return net->reason;
+	if (c->start == RDMA_START_BTH && net->lengths_zero)
+		return why_lengths;
+	return why_short;
+}
+
+/* Offload left the lengths 0: does the ICRC fit the packet with its real lengths? */
+static enum vs_crc_status check_relengthed(const struct rdma_ctx *c, const uint8_t *bth, const struct rdma_net *net,
+					   uint32_t *expected)
+{
+	const struct vs_pkt *p = &c->pkt;
+	uint16_t id = net->encap == VS_ENCAP_ROCEV2_IPV4 ? (uint16_t)be16(net->ip + 4) : 0;
+
+	if (!(p->flags & VS_PKT_HAS_ICRC) ||
+	    !vs_icrc_segment(net->encap, net->ip, net->len, id, bth, p->end_off - p->bth_off, expected))
+		return VS_CRC_UNVERIFIED;
+	/* A mismatch proves nothing here: who knows what the sender put there. */
+	return *expected == p->icrc ? VS_CRC_GOOD : VS_CRC_UNVERIFIED;
+}
+
+void rdma_crc_check(struct rdma_ctx *c, const uint8_t *buf, const struct rdma_net *net)
+{
+	uint16_t vcrc = 0;
+
+	c->icrc = (struct rdma_crc){.status = VS_CRC_UNVERIFIED};
+	c->vcrc = (struct rdma_crc){.status = VS_CRC_UNVERIFIED};
+	if (!check_icrc)
+		c->icrc.reason = why_off;
+	else if (net->ip != NULL && net->lengths_zero)
+		c->icrc.status = check_relengthed(c, buf + c->pkt.bth_off, net, &c->icrc.expected);
+	else
+		c->icrc.status = vs_icrc_check(&c->pkt, buf, &c->icrc.expected);
+	if (!check_vcrc)
+		c->vcrc.reason = why_off;
+	else if (c->start == RDMA_START_LRH)
+		c->vcrc.status = vs_vcrc_check(&c->pkt, buf, &vcrc);
+	c->vcrc.expected = vcrc;
+
+	if (c->icrc.status == VS_CRC_UNVERIFIED && c->icrc.reason == NULL)
+		c->icrc.reason = why_unverified(c, net);
+	if (c->vcrc.status == VS_CRC_UNVERIFIED && c->vcrc.reason == NULL)
+		c->vcrc.reason = c->pkt.flags & VS_PKT_SNAPPED ? why_snapped : why_short;
+}
+
+bool rdma_crc_icrc_wanted(void)
+{
+	return check_icrc;
+}
+
+/* ---- showing ---- */
+
+static unsigned checksum_flags(enum vs_crc_status s)
+{
+	return s == VS_CRC_UNVERIFIED ? PROTO_CHECKSUM_NO_FLAGS : PROTO_CHECKSUM_VERIFY;
+}
+
+static void add_reason(struct rdma_ctx *c, int hf, int off, const struct rdma_crc *crc)
+{
+	if (crc->status == VS_CRC_UNVERIFIED && c->tree != NULL)
+		proto_item_set_generated(proto_tree_add_string(c->tree, hf, c->tvb, off, 0, crc->reason));
+}
+
+/* A status without bytes: the packet should carry a CRC and the capture does not hold it. */
+static void add_missing(struct rdma_ctx *c, int hf_status, int hf_reason, const struct rdma_crc *crc)
+{
+	int end = (int)tvb_captured_length(c->tvb);
+
+	if (c->tree == NULL)
+		return;
+	proto_item_set_generated(
+		proto_tree_add_uint(c->tree, hf_status, c->tvb, end, 0, PROTO_CHECKSUM_E_UNVERIFIED));
+	add_reason(c, hf_reason, end, crc);
+}
+
+void rdma_crc_add(struct rdma_ctx *c)
+{
+	const struct vs_pkt *p = &c->pkt;
+	int off = (int)p->end_off - 4;
+	bool wanted = c->tree != NULL;
+
+	if (p->flags & VS_PKT_HAS_ICRC) {
+		if (wanted || c->icrc.status == VS_CRC_BAD)
+			proto_tree_add_checksum(c->tree, c->tvb, (unsigned)off, hf_icrc, hf_icrc_status,
+						rdma_expert_field(VS_REASON_ICRC_BAD), c->pinfo,
+						GUINT32_SWAP_LE_BE(c->icrc.expected), ENC_BIG_ENDIAN,
+						checksum_flags(c->icrc.status));
+		add_reason(c, hf_icrc_reason, off, &c->icrc);
+	} else if (p->flags & VS_PKT_HAS_BTH) {
+		add_missing(c, hf_icrc_status, hf_icrc_reason, &c->icrc);
+	}
+	if (p->flags & VS_PKT_HAS_VCRC) {
+		if (wanted || c->vcrc.status == VS_CRC_BAD)
+			proto_tree_add_checksum(c->tree, c->tvb, p->end_off, hf_vcrc, hf_vcrc_status,
+						rdma_expert_field(VS_REASON_VCRC_BAD), c->pinfo,
+						GUINT16_SWAP_LE_BE((uint16_t)c->vcrc.expected), ENC_BIG_ENDIAN,
+						checksum_flags(c->vcrc.status));
+		add_reason(c, hf_vcrc_reason, (int)p->end_off, &c->vcrc);
+	} else if (c->start == RDMA_START_LRH) {
+		add_missing(c, hf_vcrc_status, hf_vcrc_reason, &c->vcrc);
+	}
+}
+
+/* ---- registration ---- */
+
+void rdma_crc_register(int proto, module_t *prefs)
+{
+	static hf_register_info hf[] = {
+		{&hf_icrc, {"Invariant CRC", "rdma.icrc", FT_UINT32, BASE_HEX, NULL, 0, "Bytes as on the wire", HFILL}},
+		{&hf_icrc_status,
+		 {"Invariant CRC Status", "rdma.icrc.status", FT_UINT8, BASE_NONE, VALS(proto_checksum_vals), 0, NULL,
+		  HFILL}},
+		{&hf_icrc_reason,
+		 {"Invariant CRC unverified because", "rdma.icrc.unverified_reason", FT_STRING, BASE_NONE, NULL, 0, NULL,
+		  HFILL}},
+		{&hf_vcrc, {"Variant CRC", "rdma.vcrc", FT_UINT16, BASE_HEX, NULL, 0, "Bytes as on the wire", HFILL}},
+		{&hf_vcrc_status,
+		 {"Variant CRC Status", "rdma.vcrc.status", FT_UINT8, BASE_NONE, VALS(proto_checksum_vals), 0, NULL,
+		  HFILL}},
+		{&hf_vcrc_reason,
+		 {"Variant CRC unverified because", "rdma.vcrc.unverified_reason", FT_STRING, BASE_NONE, NULL, 0, NULL,
+		  HFILL}},
+	};
+
+	proto_register_field_array(proto, hf, G_N_ELEMENTS(hf));
+	prefs_register_bool_preference(prefs, "check_icrc", "Validate the invariant CRC",
+				       "Compute the ICRC of every packet and compare", &check_icrc);
+	prefs_register_bool_preference(prefs, "check_vcrc", "Validate the variant CRC",
+				       "Compute the VCRC of every native InfiniBand packet and compare", &check_vcrc);
+}

@@ -1,0 +1,518 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * packet-rdma.c - the protocol: entry points, the order of work, hand-off, tap.
+ *
+ * One packet goes through: find its IP header (crc.c), parse it with the wire library, check the
+ * CRCs, set addresses and columns, show it (headers.c, here, crc.c, expert.c), tap it, hand its
+ * payload on (mad.c, ulp.c, or ipv6 and the ethertype table for raw packets over native IB).
+ * Without a tree nothing is built for one; CRCs and expert items are worked out all the same.
+ */
+#include "rdma.h"
+
+#define NO_QP 0xffffffffu /* no QP number is that large: "unknown", as the built-in says it */
+#define INFO_LEN 256
+
+int proto_rdma = -1;
+
+static int hf_payload, hf_payload_len, hf_pad, hf_cnp, hf_truncated, hf_trailer, hf_raw, hf_src_qp;
+static int hf_segments, hf_segment;
+static int ett_rdma, ett_segment;
+static expert_field ei_offload;
+
+static rdma_pref_bool dc_opcodes = FALSE;
+
+static dissector_handle_t ipv6_handle;
+static dissector_table_t ethertype_table;
+
+static const char *const protocol_names[] = {
+	[RDMA_START_LRH] = "InfiniBand",
+	[RDMA_START_GRH] = "RoCE",
+	[RDMA_START_BTH] = "RRoCE",
+};
+
+/* ---- parsing ---- */
+
+static bool marked_ce(const struct vs_pkt *p)
+{
+	return (p->encap == VS_ENCAP_ROCEV2_IPV4 && (p->ipv4.tos & 3) == 3) ||
+	       (p->encap == VS_ENCAP_ROCEV2_IPV6 && (p->grh.tclass & 3) == 3);
+}
+
+/* Offsets from the start of our tvb instead of the start of the IP header. */
+static void rebase(struct vs_pkt *p, uint32_t base)
+{
+	p->net_off = 0;
+	p->bth_off -= MIN(base, p->bth_off);
+	p->payload_off -= MIN(base, p->payload_off);
+	p->end_off -= MIN(base, p->end_off);
+}
+
+/* Payload bytes that were on the wire, when the capture holds fewer. */
+static uint32_t wire_payload_len(const struct rdma_ctx *c, uint32_t cap)
+{
+	const struct vs_pkt *p = &c->pkt;
+	uint32_t whole = cap + p->missing_len - (c->start == RDMA_START_LRH ? 2 : 0);
+	uint32_t tail = p->payload_off + 4 + p->bth.padcnt;
+
+	if (!(p->flags & VS_PKT_SNAPPED) || !(p->flags & VS_PKT_HAS_BTH))
+		return p->payload_len;
+	if (p->flags & VS_PKT_HDR_MISSING)
+		return 0;
+	return MAX(p->payload_len, whole > tail ? whole - tail : 0);
+}
+
+/* Parses the bytes from the first of ours on, and checks what can be checked of a single packet. */
+static int parse_bare(struct rdma_ctx *c, uint32_t cap, uint32_t wire)
+{
+	static const enum vs_link link[] = {
+		[RDMA_START_LRH] = VS_LINK_IB,
+		[RDMA_START_GRH] = VS_LINK_GRH,
+		[RDMA_START_BTH] = VS_LINK_BTH,
+	};
+
+	return vs_pkt_parse(&c->pkt, link[c->start], 0, tvb_get_ptr(c->tvb, 0, (int)cap), cap, wire,
+			    c->dc ? VS_PARSE_DC : 0);
+}
+
+/* The same from the IP header on, so that its fields, its faults and the ICRC come along. */
+static int parse_with_net(struct rdma_ctx *c, const struct rdma_net *net, uint32_t cap, uint32_t wire)
+{
+	const uint8_t *udp_len = net->ip + net->len - 4;
+
+	if (c->pinfo->flags.in_error_pkt)
+		wire = MAX(wire, (uint32_t)(udp_len[0] << 8 | udp_len[1]) - 8);
+	return vs_pkt_parse(&c->pkt, VS_LINK_IP, 0, net->ip, net->len + cap, net->len + wire,
+			    VS_PARSE_ANY_PORT | (c->dc ? VS_PARSE_DC : 0));
+}
+
+static int parse(struct rdma_ctx *c, struct rdma_net *net)
+{
+	uint32_t cap = tvb_captured_length(c->tvb), wire = tvb_reported_length(c->tvb), base = 0;
+	const uint8_t *buf = tvb_get_ptr(c->tvb, 0, (int)cap);
+	int err = VS_ERR_NOT_RDMA;
+
+	memset(net, 0, sizeof(*net));
+	if (c->start == RDMA_START_BTH)
+		rdma_net_find(c->tvb, c->pinfo, net);
+	if (net->ip != NULL && net->ip + net->len == buf) {
+		err = parse_with_net(c, net, cap, wire);
+		buf = net->ip;
+		base = (uint32_t)net->len;
+	}
+	if (err == VS_ERR_NOT_RDMA) {
+		err = parse_bare(c, cap, wire);
+		buf = tvb_get_ptr(c->tvb, 0, (int)cap);
+		base = 0;
+	}
+	if (err != VS_OK)
+		return err;
+	rdma_crc_check(c, buf, net);
+	if (!c->pinfo->flags.in_error_pkt)
+		c->reason_count = (uint32_t)vs_pkt_validate(&c->pkt, VS_CRC_UNVERIFIED, VS_CRC_UNVERIFIED, c->reasons,
+							    G_N_ELEMENTS(c->reasons));
+	c->ce = marked_ce(&c->pkt);
+	rebase(&c->pkt, base);
+	c->payload_len = wire_payload_len(c, cap);
+	return VS_OK;
+}
+
+/* ---- addresses ---- */
+
+static void set_lid(packet_info *pinfo, address *a, uint16_t lid)
+{
+	uint16_t *value = wmem_new(pinfo->pool, uint16_t);
+
+	*value = lid;
+	set_address(a, AT_IB, (int)sizeof(*value), value);
+}
+
+static void set_addresses(struct rdma_ctx *c)
+{
+	packet_info *pinfo = c->pinfo;
+	const struct vs_pkt *p = &c->pkt;
+	int gids = c->start == RDMA_START_LRH ? 8 + 8 : 8;
+
+	if (p->encap == VS_ENCAP_IB_GRH || p->encap == VS_ENCAP_ROCEV1) {
+		set_address_tvb(&pinfo->src, AT_IB, 16, c->tvb, gids);
+		set_address_tvb(&pinfo->dst, AT_IB, 16, c->tvb, gids + 16);
+	} else if (c->start == RDMA_START_LRH) {
+		set_lid(pinfo, &pinfo->src, p->lrh.slid);
+		set_lid(pinfo, &pinfo->dst, p->lrh.dlid);
+	}
+	if (!(p->flags & VS_PKT_HAS_BTH))
+		return;
+	if (p->hdrs & VS_HDR_DETH) {
+		c->src_qp = p->ext.deth.srcqp;
+		c->src_qp_known = true;
+	} else {
+		c->src_qp_known = rdma_ulp_src_qp(pinfo, p->bth.destqp, &c->src_qp);
+	}
+	pinfo->ptype = PT_IBQP;
+	pinfo->destport = p->bth.destqp;
+	pinfo->srcport = c->src_qp_known ? c->src_qp : NO_QP;
+}
+
+/* ---- showing ---- */
+
+static void set_columns(struct rdma_ctx *c, char info[INFO_LEN])
+{
+	column_info *cinfo = c->pinfo->cinfo;
+	bool wanted = col_get_writable(cinfo, COL_INFO);
+
+	info[0] = '\0';
+	if (wanted || c->top_tree != NULL)
+		rdma_info_format(c, info, INFO_LEN);
+	if (cinfo == NULL)
+		return;
+	col_set_str(cinfo, COL_PROTOCOL, protocol_names[c->start]);
+	col_clear(cinfo, COL_INFO);
+	col_add_str(cinfo, COL_INFO, info);
+}
+
+/* After the hand-off: upper layers write the column anew, and these must not be lost. */
+static void add_notes(struct rdma_ctx *c)
+{
+	char notes[INFO_LEN];
+
+	if (!col_get_writable(c->pinfo->cinfo, COL_INFO))
+		return;
+	rdma_info_notes(c, notes, sizeof(notes));
+	if (notes[0] != '\0')
+		col_append_str(c->pinfo->cinfo, COL_INFO, notes);
+}
+
+static void begin_tree(struct rdma_ctx *c, int len, const char *info)
+{
+	if (c->top_tree == NULL)
+		return;
+	c->item = proto_tree_add_protocol_format(c->top_tree, proto_rdma, c->tvb, 0, len, "%s, %s",
+						 protocol_names[c->start], info);
+	c->tree = proto_item_add_subtree(c->item, ett_rdma);
+}
+
+static void add_payload(struct rdma_ctx *c)
+{
+	const struct vs_pkt *p = &c->pkt;
+	int off = (int)p->payload_off;
+	proto_item *ti;
+
+	if (c->tree == NULL)
+		return;
+	if (p->flags & VS_PKT_SNAPPED)
+		proto_item_set_generated(proto_tree_add_boolean(c->tree, hf_truncated, c->tvb, 0, 0, TRUE));
+	if (c->src_qp_known && !(p->hdrs & VS_HDR_DETH))
+		proto_item_set_generated(proto_tree_add_uint(c->tree, hf_src_qp, c->tvb, 0, 0, c->src_qp));
+	if (p->bth.opcode == VS_OP_CNP && (p->flags & VS_PKT_HAS_BTH)) {
+		c->at[RDMA_AT_PAYLOAD] =
+			proto_tree_add_item(c->tree, hf_cnp, c->tvb, off, (int)p->payload_len, ENC_NA);
+		return;
+	}
+	if (p->payload_len > 0)
+		c->at[RDMA_AT_PAYLOAD] =
+			proto_tree_add_item(c->tree, hf_payload, c->tvb, off, (int)p->payload_len, ENC_NA);
+	if (c->payload_len > 0 || vs_opcodes[p->bth.opcode].payload > VS_PAYLOAD_NONE) {
+		ti = proto_tree_add_uint(c->tree, hf_payload_len, c->tvb, off, 0, c->payload_len);
+		proto_item_set_generated(ti);
+	}
+	if (p->pad_len > 0)
+		c->at[RDMA_AT_PAD] = proto_tree_add_item(c->tree, hf_pad, c->tvb, off + (int)p->payload_len,
+							 p->pad_len, ENC_NA);
+}
+
+static void add_trailer(struct rdma_ctx *c)
+{
+	const struct vs_pkt *p = &c->pkt;
+	int cap = (int)tvb_captured_length(c->tvb);
+
+	if (c->tree != NULL && p->trailer_len > 0 && (int)p->trailer_len <= cap)
+		proto_tree_add_item(c->tree, hf_trailer, c->tvb, cap - (int)p->trailer_len, (int)p->trailer_len, ENC_NA);
+}
+
+static void raise_reasons(struct rdma_ctx *c)
+{
+	for (uint32_t i = 0; i < MIN(c->reason_count, G_N_ELEMENTS(c->reasons)); i++)
+		rdma_expert_at(c, c->reasons[i]);
+}
+
+/* ---- tap and hand-off ---- */
+
+static void tap(struct rdma_ctx *c, uint32_t frame_len)
+{
+	const struct vs_pkt *p = &c->pkt;
+	struct rdma_tap *t;
+
+	if (!(p->flags & VS_PKT_HAS_BTH) || c->pinfo->flags.in_error_pkt || !have_tap_listener(rdma_tap_id))
+		return;
+	t = wmem_new0(c->pinfo->pool, struct rdma_tap);
+	t->opcode = p->bth.opcode;
+	t->has_aeth = (p->hdrs & VS_HDR_AETH) != 0;
+	t->aeth_syndrome = p->ext.aeth.syndrome;
+	t->src_qp_known = c->src_qp_known;
+	t->src_qp = c->src_qp;
+	t->dest_qp = p->bth.destqp;
+	t->psn = p->bth.psn;
+	t->payload_len = c->payload_len;
+	t->frame_len = frame_len;
+	tap_queue_packet(rdma_tap_id, c->pinfo, t);
+}
+
+static bool is_mad(const struct vs_pkt *p)
+{
+	return p->bth.opcode >> 5 == VS_TRANSPORT_UD && (p->hdrs & VS_HDR_DETH) &&
+	       (p->bth.destqp <= VS_QPN_GSI || p->ext.deth.srcqp <= VS_QPN_GSI);
+}
+
+static void hand_on_raw(struct rdma_ctx *c, tvbuff_t *next)
+{
+	const struct vs_pkt *p = &c->pkt;
+
+	if (p->encap == VS_ENCAP_IB_RAW && p->lrh.lnh == VS_LNH_IPV6) {
+		call_dissector(ipv6_handle, next, c->pinfo, c->top_tree);
+		return;
+	}
+	if (!(p->flags & VS_PKT_HAS_RWH) || !dissector_try_uint(ethertype_table, p->rwh.etype, next, c->pinfo, c->top_tree))
+		call_data_dissector(next, c->pinfo, c->top_tree);
+}
+
+static void hand_on(struct rdma_ctx *c)
+{
+	const struct vs_pkt *p = &c->pkt;
+	tvbuff_t *next;
+
+	if (p->payload_len == 0 || c->pinfo->flags.in_error_pkt || (p->flags & (VS_PKT_HDR_MISSING | VS_PKT_FRAGMENT)))
+		return;
+	next = tvb_new_subset_length_caplen(c->tvb, (int)p->payload_off, (int)p->payload_len, (int)c->payload_len);
+	if (!(p->flags & VS_PKT_HAS_BTH))
+		hand_on_raw(c, next);
+	else if (is_mad(p))
+		rdma_mad_dissect(c, next);
+	else if (p->bth.opcode != VS_OP_CNP && vs_opcodes[p->bth.opcode].name != NULL)
+		rdma_ulp_dissect(c, next);
+}
+
+static void show(struct rdma_ctx *c)
+{
+	rdma_headers_add(c);
+	if (c->segments == 0) {
+		add_payload(c);
+		rdma_crc_add(c);
+		add_trailer(c);
+	}
+	raise_reasons(c);
+}
+
+/* ---- super-packets ---- */
+
+static void dissect_segment(const struct rdma_ctx *whole, const struct rdma_net *net, proto_tree *tree, uint32_t k,
+			    uint32_t seg_len)
+{
+	uint32_t off = k * seg_len, cap = tvb_captured_length(whole->tvb) - off, wire = tvb_reported_length(whole->tvb) - off;
+	struct rdma_ctx c = {
+		.pinfo = whole->pinfo, .top_tree = whole->top_tree, .start = RDMA_START_BTH, .dc = whole->dc};
+	char info[INFO_LEN] = "";
+
+	cap = MIN(cap, seg_len);
+	wire = MIN(wire, seg_len);
+	c.tvb = tvb_new_subset_length_caplen(whole->tvb, (int)off, (int)cap, (int)wire);
+	if (parse_bare(&c, cap, wire) != VS_OK)
+		return;
+	c.payload_len = wire_payload_len(&c, cap);
+	c.src_qp_known = whole->src_qp_known;
+	c.src_qp = whole->src_qp;
+	if (tree != NULL) {
+		rdma_info_format(&c, info, sizeof(info));
+		c.item = proto_tree_add_none_format(tree, hf_segment, c.tvb, 0, (int)cap, "Segment %u: %s", k + 1, info);
+		c.tree = proto_item_add_subtree(c.item, ett_segment);
+	}
+	rdma_offload_check(&c, net, k);
+	c.reason_count = (uint32_t)vs_pkt_validate(&c.pkt, VS_CRC_UNVERIFIED, VS_CRC_UNVERIFIED, c.reasons,
+						   G_N_ELEMENTS(c.reasons));
+	show(&c);
+	tap(&c, (uint32_t)net->len + wire);
+	hand_on(&c);
+}
+
+static void dissect_super_packet(struct rdma_ctx *c, const struct rdma_net *net, uint32_t seg_len)
+{
+	uint32_t cap = tvb_captured_length(c->tvb);
+	proto_item *ti;
+
+	ti = proto_tree_add_uint(c->tree, hf_segments, c->tvb, 0, 0, c->segments);
+	proto_item_set_generated(ti);
+	expert_add_info(c->pinfo, c->tree != NULL ? ti : NULL, &ei_offload);
+	for (uint32_t k = 0; (uint64_t)k * seg_len < cap; k++)
+		dissect_segment(c, net, c->tree, k, seg_len);
+}
+
+/* ---- the whole ---- */
+
+/* Not even a BTH (or LRH): say so, show the bytes. */
+static void dissect_short(struct rdma_ctx *c)
+{
+	uint32_t cap = tvb_captured_length(c->tvb), bth = c->start == RDMA_START_GRH ? 40 : 0;
+	bool snapped = (c->pkt.flags & VS_PKT_SNAPPED) != 0 || c->pinfo->flags.in_error_pkt;
+	bool opcode_seen = c->start != RDMA_START_LRH && cap > bth;
+	const char *what = opcode_seen ? rdma_opcode_name(rdma_tvb_u8(c->tvb, (int)bth), c->dc) : "Packet";
+	proto_item *ti = NULL;
+
+	col_set_str(c->pinfo->cinfo, COL_PROTOCOL, protocol_names[c->start]);
+	col_add_fstr(c->pinfo->cinfo, COL_INFO, "%s [%s]", what, snapped ? "truncated capture" : "packet too short");
+	begin_tree(c, -1, what);
+	c->pkt.flags &= ~(uint32_t)VS_PKT_HAS_BTH;
+	if (c->start == RDMA_START_GRH && cap >= 40)
+		rdma_headers_add(c);
+	else
+		bth = 0;
+	if (c->tree != NULL && cap > bth)
+		ti = proto_tree_add_item(c->tree, hf_raw, c->tvb, (int)bth, -1, ENC_NA);
+	if (snapped)
+		proto_item_set_generated(proto_tree_add_boolean(c->tree, hf_truncated, c->tvb, 0, 0, TRUE));
+	else
+		rdma_expert_reason(c, ti, VS_REASON_PKT_SHORT);
+}
+
+static int dissect(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, enum rdma_start start)
+{
+	struct rdma_ctx c = {.tvb = tvb, .pinfo = pinfo, .top_tree = tree, .start = start, .dc = dc_opcodes};
+	uint32_t seg_len = 0;
+	struct rdma_net net;
+	char info[INFO_LEN];
+	int err = tvb_captured_length(tvb) > 0 ? parse(&c, &net) : VS_ERR_NOT_RDMA;
+
+	if (err == VS_ERR_SHORT)
+		dissect_short(&c);
+	if (err != VS_OK)
+		return err == VS_ERR_SHORT ? (int)tvb_captured_length(tvb) : 0;
+	/* What Ethernet padded is not ours: the Ethernet dissector shows it. */
+	if (start == RDMA_START_GRH && !(c.pkt.flags & VS_PKT_SNAPPED) && c.pkt.end_off < tvb_reported_length(tvb)) {
+		set_actual_length(tvb, c.pkt.end_off);
+		c.pkt.trailer_len = 0;
+	}
+	seg_len = rdma_offload_segment_len(&c, &net);
+	if (seg_len != 0) {
+		c.segments = (tvb_reported_length(tvb) + seg_len - 1) / seg_len;
+		c.icrc = (struct rdma_crc){.status = VS_CRC_UNVERIFIED, .reason = "segmentation-offload super-packet"};
+		c.reason_count = 0; /* each segment is judged on its own */
+	}
+	set_addresses(&c);
+	set_columns(&c, info);
+	begin_tree(&c, -1, info);
+	if (seg_len != 0) {
+		dissect_super_packet(&c, &net, seg_len);
+	} else {
+		show(&c);
+		tap(&c, pinfo->fd->pkt_len);
+		hand_on(&c);
+	}
+	add_notes(&c);
+	return (int)tvb_captured_length(tvb);
+}
+
+static int dissect_lrh(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, void *data _U_)
+{
+	return dissect(tvb, pinfo, tree, RDMA_START_LRH);
+}
+
+static int dissect_grh(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, void *data _U_)
+{
+	return dissect(tvb, pinfo, tree, RDMA_START_GRH);
+}
+
+/*
+ * Our port is also somebody's ephemeral port now and then. `sport` is lower than it and has a
+ * dissector: take the packet from that one only when it looks like ours.
+ */
+static bool looks_like_roce(tvbuff_t *tvb)
+{
+	uint8_t opcode;
+
+	if (tvb_captured_length(tvb) < 12)
+		return false;
+	opcode = rdma_tvb_u8(tvb, 0);
+	return tvb_reported_length(tvb) % 4 == 0 && vs_opcodes[opcode].name != NULL && (rdma_tvb_u8(tvb, 1) & 0x0f) == 0 &&
+	       tvb_reported_length(tvb) >= 12 + 4 + vs_hdrs_size(vs_opcodes[opcode].hdrs);
+}
+
+/* Whether a datagram that the UDP port table gave us is for us. */
+static bool udp_is_ours(tvbuff_t *tvb, const packet_info *pinfo)
+{
+	if (pinfo->ptype != PT_UDP || !rdma_takeover_has_port(pinfo->match_uint))
+		return true; /* Decode As put us here */
+	if (pinfo->destport != pinfo->match_uint)
+		return false; /* RoCEv2 goes to the port, never from it to another */
+	if (rdma_takeover_is_users_port(pinfo->srcport))
+		return false; /* the user has said what the other port is */
+	return pinfo->srcport >= pinfo->destport || !rdma_takeover_has_owner(pinfo->srcport) || looks_like_roce(tvb);
+}
+
+static int dissect_bth(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, void *data _U_)
+{
+	return udp_is_ours(tvb, pinfo) ? dissect(tvb, pinfo, tree, RDMA_START_BTH) : 0;
+}
+
+/* ---- registration ---- */
+
+static void register_fields(void)
+{
+	static hf_register_info hf[] = {
+		{&hf_payload, {"Payload", "rdma.payload", FT_BYTES, BASE_NONE, NULL, 0, NULL, HFILL}},
+		{&hf_payload_len,
+		 {"Payload Length", "rdma.payload.len", FT_UINT32, BASE_DEC, NULL, 0,
+		  "Bytes of payload on the wire, without pad", HFILL}},
+		{&hf_pad, {"Pad", "rdma.pad", FT_BYTES, BASE_NONE, NULL, 0, NULL, HFILL}},
+		{&hf_cnp,
+		 {"Congestion Notification Packet (reserved bytes)", "rdma.cnp", FT_BYTES, BASE_NONE, NULL, 0,
+		  "The sender of this flow is asked to slow down", HFILL}},
+		{&hf_truncated,
+		 {"Truncated capture", "rdma.truncated", FT_BOOLEAN, BASE_NONE, NULL, 0,
+		  "The capture holds fewer bytes of this packet than were on the wire", HFILL}},
+		{&hf_trailer,
+		 {"Trailer", "rdma.trailer", FT_BYTES, BASE_NONE, NULL, 0, "Bytes after the packet proper", HFILL}},
+		{&hf_raw, {"Bytes", "rdma.raw", FT_BYTES, BASE_NONE, NULL, 0, "What there is of a header", HFILL}},
+		{&hf_src_qp,
+		 {"Source QP (from the connection's set-up)", "rdma.src_qp", FT_UINT24, BASE_HEX, NULL, 0, NULL, HFILL}},
+		{&hf_segments,
+		 {"Segmentation-offload segments", "rdma.offload.segments", FT_UINT32, BASE_DEC, NULL, 0,
+		  "Packets that this one datagram was captured as", HFILL}},
+		{&hf_segment, {"Segment", "rdma.offload.segment", FT_NONE, BASE_NONE, NULL, 0, NULL, HFILL}},
+	};
+	static ei_register_info ei[] = {
+		{&ei_offload,
+		 {"rdma.offload", PI_ASSUMPTION, PI_NOTE,
+		  "Segmentation-offload super-packet: several packets, captured before they were separated", EXPFILL}},
+	};
+	int *const ett[] = {&ett_rdma, &ett_segment};
+
+	proto_register_field_array(proto_rdma, hf, G_N_ELEMENTS(hf));
+	rdma_subtrees_register(ett, G_N_ELEMENTS(ett));
+	expert_register_field_array(expert_register_protocol(proto_rdma), ei, G_N_ELEMENTS(ei));
+}
+
+void rdma_register(void)
+{
+	module_t *prefs;
+
+	proto_rdma = proto_register_protocol("RDMA (InfiniBand and RoCE, Verbscope)", "RDMA", "rdma");
+	prefs = prefs_register_protocol(proto_rdma, rdma_takeover_apply);
+	rdma_takeover_register(prefs);
+	prefs_register_bool_preference(prefs, "dc_opcodes", "Decode opcodes 0x40 to 0x5f as Mellanox DC",
+				       "These opcodes are Reliable Datagram (RD) by the specification, which nobody has "
+				       "built; Mellanox uses them for its Dynamically Connected transport.",
+				       &dc_opcodes);
+	register_fields();
+	rdma_headers_register(proto_rdma);
+	rdma_crc_register(proto_rdma, prefs);
+	rdma_expert_register(proto_rdma);
+	rdma_mad_register(proto_rdma);
+	rdma_ulp_register(proto_rdma);
+	rdma_stats_register(proto_rdma);
+}
+
+void rdma_handoff(void)
+{
+	ipv6_handle = find_dissector_add_dependency("ipv6", proto_rdma);
+	ethertype_table = find_dissector_table("ethertype");
+	rdma_takeover_handoff(dissect_lrh, dissect_grh, dissect_bth);
+	rdma_mad_handoff();
+	rdma_ulp_handoff();
+}

@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * takeover.c - taking InfiniBand and RoCE over from the built-in dissector, and giving it back.
+ *
+ * Three things decide how (Wireshark's proto.c and packet-udp.c):
+ *   - our handoff runs after the built-in's, so dissector_add_uint there replaces its entries and
+ *     survives decode_clear_all(), which dissector_change_uint at that time would not;
+ *   - UDP asks the lower of two ports first, so RoCE with a source port below 4791 would go to
+ *     TFTP or whoever owns that port, unless the entry of 4791 counts as changed. It is changed
+ *     to a second handle of the same dissector in an init routine, after preferences and the
+ *     user's Decode As are in;
+ *   - the built-in's preference callback deletes whatever stands at its port and adds itself
+ *     again. The init routine puts us back where it finds nobody or the built-in as the default;
+ *     anything else is the user's own Decode As and stays.
+ * ERF type 25 (link packets: flow control, no IBA packet inside) stays with the built-in.
+ */
+#include "rdma.h"
+
+#include <epan/range.h>
+#include <wiretap/wtap.h>
+
+#define ERF_TYPE_IB 21u
+
+static rdma_pref_bool takeover = TRUE;
+static range_t *udp_ports;
+
+static dissector_handle_t ours_lrh, ours_grh, ours_bth, ours_bth_first;
+static dissector_handle_t builtin_lrh, builtin_grh, builtin_bth;
+static dissector_table_t udp_table;
+static range_t *ports_taken; /* where we stand now */
+
+void rdma_takeover_register(module_t *prefs)
+{
+	range_convert_str(wmem_epan_scope(), &udp_ports, G_STRINGIFY(4791), UINT16_MAX);
+	prefs_register_bool_preference(prefs, "takeover", "Decode InfiniBand and RoCE with this plugin",
+				       "Take UDP port 4791, ethertype 0x8915 and ERF InfiniBand over from Wireshark's "
+				       "own InfiniBand dissector. Off gives them back.",
+				       &takeover);
+	prefs_register_range_preference(prefs, "udp.ports", "RoCEv2 UDP destination ports",
+					"UDP destination ports that are decoded as RoCEv2 (the assigned one is 4791)",
+					&udp_ports, UINT16_MAX);
+}
+
+/* ---- the fixed entries: one key, one handle of ours, one of the built-in ---- */
+
+static void entry_set(const char *table, uint32_t key, dissector_handle_t ours, dissector_handle_t theirs)
+{
+	dissector_handle_t standing = dissector_get_default_uint_handle(table, key);
+
+	if (takeover && standing != ours && (standing == NULL || standing == theirs))
+		dissector_add_uint(table, key, ours);
+	else if (!takeover && standing == ours && theirs != NULL)
+		dissector_add_uint(table, key, theirs);
+}
+
+/* ---- UDP ports ---- */
+
+/* Whether the user (or another plugin) has put somebody at `port` by Decode As. */
+static bool port_is_users(uint32_t port)
+{
+	dissector_handle_t now = dissector_get_uint_handle(udp_table, port);
+
+	return dissector_is_uint_changed(udp_table, port) && now != ours_bth_first;
+}
+
+static void port_take(uint32_t port, void *unused _U_)
+{
+	dissector_handle_t standing;
+
+	if (port == 0 || port_is_users(port))
+		return;
+	standing = dissector_get_default_uint_handle("udp.port", port);
+	if (standing != ours_bth)
+		dissector_add_uint("udp.port", port, ours_bth);
+	dissector_change_uint("udp.port", port, ours_bth_first);
+}
+
+static void port_release(uint32_t port, void *unused _U_)
+{
+	if (port == 0)
+		return;
+	if (dissector_get_uint_handle(udp_table, port) == ours_bth_first)
+		dissector_reset_uint("udp.port", port);
+	if (dissector_get_default_uint_handle("udp.port", port) != ours_bth)
+		return;
+	if (port == VS_UDP_PORT_ROCE && builtin_bth != NULL)
+		dissector_add_uint("udp.port", port, builtin_bth);
+	else
+		dissector_delete_uint("udp.port", port, ours_bth);
+}
+
+void rdma_takeover_apply(void)
+{
+	if (udp_table == NULL)
+		return;
+	if (ports_taken != NULL && (!takeover || !ranges_are_equal(ports_taken, udp_ports))) {
+		range_foreach(ports_taken, port_release, NULL);
+		wmem_free(wmem_epan_scope(), ports_taken);
+		ports_taken = NULL;
+	}
+	if (takeover) {
+		range_foreach(udp_ports, port_take, NULL);
+		if (ports_taken == NULL)
+			ports_taken = range_copy(wmem_epan_scope(), udp_ports);
+	}
+	entry_set("ethertype", VS_ETHERTYPE_ROCEV1, ours_grh, builtin_grh);
+	entry_set("erf.types.type", ERF_TYPE_IB, ours_lrh, builtin_lrh);
+	entry_set("wtap_encap", WTAP_ENCAP_INFINIBAND, ours_lrh, builtin_lrh);
+}
+
+bool rdma_takeover_has_port(uint32_t port)
+{
+	return ports_taken != NULL && value_is_in_range(ports_taken, port);
+}
+
+bool rdma_takeover_is_users_port(uint32_t port)
+{
+	return dissector_is_uint_changed(udp_table, port) && !rdma_takeover_has_port(port);
+}
+
+bool rdma_takeover_has_owner(uint32_t port)
+{
+	return dissector_get_uint_handle(udp_table, port) != NULL;
+}
+
+void rdma_takeover_handoff(dissector_t lrh, dissector_t grh, dissector_t bth)
+{
+	udp_table = find_dissector_table("udp.port");
+	builtin_lrh = find_dissector("infiniband");
+	builtin_grh = dissector_get_default_uint_handle("ethertype", VS_ETHERTYPE_ROCEV1);
+	builtin_bth = dissector_get_default_uint_handle("udp.port", VS_UDP_PORT_ROCE);
+
+	ours_lrh = create_dissector_handle_with_name_and_description(lrh, proto_rdma, "rdma", "InfiniBand (Verbscope)");
+	ours_grh = create_dissector_handle_with_name_and_description(grh, proto_rdma, "rdma.rocev1", "RoCEv1 (Verbscope)");
+	ours_bth = create_dissector_handle_with_name_and_description(bth, proto_rdma, "rdma.rocev2", "RoCEv2 (Verbscope)");
+	ours_bth_first = create_dissector_handle(bth, proto_rdma);
+
+	/* The init routine completes this for UDP; see above. */
+	dissector_add_uint("udp.port", VS_UDP_PORT_ROCE, ours_bth);
+	dissector_add_for_decode_as("ip.proto", ours_bth);
+	rdma_takeover_apply();
+	register_init_routine(rdma_takeover_apply);
+}
+
+bool rdma_builtin_dissect(struct rdma_ctx *c)
+{
+	dissector_handle_t h = c->start == RDMA_START_LRH   ? builtin_lrh
+			       : c->start == RDMA_START_GRH ? builtin_grh
+							    : builtin_bth;
+	packet_info *pinfo = c->pinfo;
+	address src = pinfo->src, dst = pinfo->dst;
+	port_type ptype = pinfo->ptype;
+	uint32_t srcport = pinfo->srcport, destport = pinfo->destport;
+	int taken;
+
+	if (h == NULL)
+		return false;
+	taken = call_dissector_only(h, c->tvb, pinfo, c->top_tree, NULL);
+	pinfo->src = src;
+	pinfo->dst = dst;
+	pinfo->ptype = ptype;
+	pinfo->srcport = srcport;
+	pinfo->destport = destport;
+	return taken > 0;
+}
