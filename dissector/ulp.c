@@ -1,0 +1,562 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * ulp.c - which upper-layer dissector gets a payload, and on what evidence.
+ *
+ * The built-in offers every payload to every heuristic dissector there is, and some of them take
+ * what isn't theirs: plain SENDs became RPC-over-RDMA, were even reassembled, and short ones were
+ * called malformed. Here a dissector is called only when something speaks for it. In this order:
+ *   1. the user's Decode As for "infiniband"
+ *   2. the user's QP table (ulp_table.c)
+ *   3. the service id that CM named for the connection (ulp_cm.c, ulp_rules.c)
+ *   4. a header that proves itself (ulp_fit*.c): in this packet, or in an earlier one of this flow
+ *   5. heuristics that the user has added to Wireshark (other plugins, Lua): they were put there on
+ *      purpose and get everything nobody else took
+ * A flow is (source address, destination address, destination QP).
+ *
+ * What is decided in the first pass is stored with the frame, so later passes say the same.
+ */
+#include "ulp.h"
+
+#include <epan/exceptions.h>
+#include <epan/show_exception.h>
+
+#include <epan/dissectors/packet-infiniband.h>
+
+#include "vs/cm.h"
+#include "vs/psn.h"
+
+#define LNET_MAGIC 0x0be91b91u
+
+enum ulp_why { ULP_BY_DECODE_AS, ULP_BY_TABLE, ULP_BY_SERVICE, ULP_BY_HEADER, ULP_BY_FLOW };
+
+/* Who gets the payload. */
+struct verdict {
+	const struct ulp_rule *rule; /* NULL: `handle` */
+	dissector_handle_t handle;
+	struct ulp_ref ref; /* assoc NULL: no connection, as for datagrams */
+	enum ulp_why why;
+	uint32_t frame; /* where the evidence is */
+};
+
+struct flow {
+	struct ulp_ref ref;          /* from the first header that proved itself */
+	const struct ulp_rule *rule; /* likewise; NULL so far */
+	uint32_t frame;
+	const struct ulp_rule *open; /* has accepted the first packet of the SEND message that is on its way */
+	uint32_t next_psn;
+};
+
+/* A heuristic dissector, with a handle by which it can be called like any other. */
+struct heur {
+	const char *name;
+	heur_dtbl_entry_t *entry;
+	dissector_handle_t handle;
+};
+
+struct heur_call {
+	heur_dtbl_entry_t *entry;
+	void *info;
+};
+
+static rdma_pref_bool enabled = TRUE;
+static rdma_pref_bool guess = FALSE;
+
+static int hf_ulp, hf_ulp_why, hf_ulp_frame;
+
+static int proto;
+static dissector_table_t decode_as;
+static heur_dissector_list_t payload_heurs;
+static GHashTable *heurs; /* by unique name -> struct heur */
+static GPtrArray *foreign_payload, *foreign_cm; /* heur_dtbl_entry_t that aren't Wireshark's own */
+static wmem_map_t *flows;  /* src, dst, dest QP -> struct flow */
+static wmem_map_t *assocs; /* client, server, their QPs -> struct ulp_assoc that CM didn't tell of */
+
+/* ---- calling ---- */
+
+static int call_heur(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, void *data)
+{
+	struct heur_call *call = data;
+	const char *saved = pinfo->heur_list_name;
+	bool taken;
+
+	pinfo->heur_list_name = call->entry->list_name;
+	taken = call->entry->dissector(tvb, pinfo, tree, call->info);
+	pinfo->heur_list_name = saved;
+	return taken ? MAX(1, (int)tvb_captured_length(tvb)) : 0;
+}
+
+static const struct heur *heur_find(const char *name)
+{
+	struct heur *h = g_hash_table_lookup(heurs, name);
+	heur_dtbl_entry_t *entry;
+
+	if (h == NULL) {
+		entry = find_heur_dissector_by_unique_short_name(name);
+		if (entry == NULL || entry->protocol == NULL)
+			return NULL;
+		h = g_new0(struct heur, 1);
+		h->name = name;
+		h->entry = entry;
+		h->handle = create_dissector_handle(call_heur, proto_get_id(entry->protocol));
+		g_hash_table_insert(heurs, (void *)(uintptr_t)name, h);
+	}
+	return h->entry->enabled ? h : NULL;
+}
+
+static void info_fill(const struct rdma_ctx *c, struct infinibandinfo *info, bool padded)
+{
+	memset(info, 0, sizeof(*info));
+	info->payload_tree = c->tree;
+	info->opCode = c->pkt.bth.opcode;
+	info->packet_seq_num = c->pkt.bth.psn;
+	if (padded)
+		info->pad_count = c->pkt.pad_len;
+	if (c->pkt.hdrs & VS_HDR_RETH) {
+		info->reth_remote_key = c->pkt.ext.reth.rkey;
+		info->reth_remote_address = c->pkt.ext.reth.va;
+		info->reth_dma_length = c->pkt.ext.reth.dmalen;
+	}
+}
+
+/*
+ * Calls `handle`. What it throws is shown below it, and our own work goes on. True when it took the
+ * payload, or failed on it.
+ */
+static bool call(struct rdma_ctx *c, dissector_handle_t handle, tvbuff_t *tvb, void *data)
+{
+	const char *saved_proto = c->pinfo->current_proto;
+	volatile bool taken = false;
+
+	TRY
+	{
+		taken = call_dissector_only(handle, tvb, c->pinfo, c->top_tree, data) > 0;
+	}
+	CATCH_NONFATAL_ERRORS
+	{
+		show_exception(tvb, c->pinfo, c->top_tree, EXCEPT_CODE, GET_MESSAGE);
+		c->pinfo->current_proto = saved_proto;
+		taken = true;
+	}
+	ENDTRY;
+	return taken;
+}
+
+static bool call_by_name(struct rdma_ctx *c, const char *name, tvbuff_t *tvb, struct infinibandinfo *info)
+{
+	const struct heur *h = name != NULL ? heur_find(name) : NULL;
+	struct heur_call args;
+
+	if (h == NULL)
+		return false;
+	args.entry = h->entry;
+	args.info = info;
+	return call(c, h->handle, tvb, &args);
+}
+
+/* The payload with its pad, for those that count on it. */
+static tvbuff_t *with_pad(const struct rdma_ctx *c, tvbuff_t *tvb)
+{
+	if (c->pkt.pad_len == 0 || c->pkt.missing_len != 0 || tvb_captured_length(c->tvb) < c->pkt.end_off)
+		return tvb;
+	return tvb_new_subset_length(c->tvb, (int)c->pkt.payload_off, (int)(c->pkt.payload_len + c->pkt.pad_len));
+}
+
+/* ---- evidence ---- */
+
+static struct flow *flow_find(const packet_info *pinfo, uint32_t qp, bool create)
+{
+	struct ulp_key k;
+	struct flow *f;
+
+	if (!create && wmem_map_size(flows) == 0)
+		return NULL;
+	memset(&k, 0, sizeof(k));
+	k.a = ulp_addr(&pinfo->src);
+	k.b = ulp_addr(&pinfo->dst);
+	k.n = qp;
+	f = wmem_map_lookup(flows, &k);
+	if (f == NULL && create) {
+		f = wmem_new0(wmem_file_scope(), struct flow);
+		wmem_map_insert(flows, wmem_memdup(wmem_file_scope(), &k, sizeof(k)), f);
+	}
+	return f;
+}
+
+/* The connection with these ends, one and the same for both directions. */
+static struct ulp_assoc *assoc_find(const packet_info *pinfo, enum ulp_role to, uint32_t client, uint32_t server)
+{
+	struct ulp_key k;
+	struct ulp_assoc *assoc;
+
+	memset(&k, 0, sizeof(k));
+	k.a = ulp_addr(to == ULP_SERVER ? &pinfo->src : &pinfo->dst);
+	k.b = ulp_addr(to == ULP_SERVER ? &pinfo->dst : &pinfo->src);
+	k.n = client;
+	k.m = server;
+	assoc = wmem_map_lookup(assocs, &k);
+	if (assoc == NULL) {
+		assoc = ulp_assoc_new(pinfo->num, client, server);
+		wmem_map_insert(assocs, wmem_memdup(wmem_file_scope(), &k, sizeof(k)), assoc);
+	}
+	return assoc;
+}
+
+static bool is_send(const struct rdma_ctx *c)
+{
+	return (vs_opcodes[c->pkt.bth.opcode].flags & VS_OPF_S) != 0;
+}
+
+/* Whether a packet of a connection that is known to be the rule's is one for its dissector. */
+static bool rule_wants(struct rdma_ctx *c, const struct ulp_rule *r, const struct ulp_bytes *b)
+{
+	const uint16_t flags = vs_opcodes[c->pkt.bth.opcode].flags;
+	struct flow *f;
+
+	if (r->flags & ULP_ALL)
+		return true;
+	if (!is_send(c))
+		return (r->flags & ULP_RDMA) && (flags & (VS_OPF_W | VS_OPF_D));
+	if (!(r->flags & ULP_MULTI))
+		return (flags & VS_OPF_B) && r->fits(b);
+	f = flow_find(c->pinfo, c->pkt.bth.destqp, !(flags & VS_OPF_E));
+	if (flags & VS_OPF_B) {
+		bool fits = r->fits(b);
+
+		if (f != NULL) {
+			f->open = fits && !b->whole ? r : NULL;
+			f->next_psn = vs_psn_add(c->pkt.bth.psn, 1);
+		}
+		return fits;
+	}
+	if (f == NULL || f->open != r)
+		return false;
+	if (f->next_psn != c->pkt.bth.psn) {
+		if (vs_psn_gt(c->pkt.bth.psn, f->next_psn)) /* something is missing: the message can't be whole */
+			f->open = NULL;
+		return false;
+	}
+	f->next_psn = vs_psn_add(f->next_psn, 1);
+	if (flags & VS_OPF_E)
+		f->open = NULL;
+	return true;
+}
+
+static bool by_table(struct rdma_ctx *c, const struct ulp_bytes *b, struct verdict *v)
+{
+	const struct ulp_row *row = ulp_table_find(c->pinfo, c->pkt.bth.destqp, &v->ref.to);
+
+	if (row == NULL)
+		return false;
+	v->ref.assoc = assoc_find(c->pinfo, v->ref.to, row->client, row->server);
+	v->rule = row->rule;
+	v->handle = row->handle;
+	v->why = ULP_BY_TABLE;
+	v->frame = 0;
+	return row->rule == NULL ? b->len > 0 : rule_wants(c, row->rule, b);
+}
+
+static bool by_service(struct rdma_ctx *c, const struct ulp_bytes *b, struct verdict *v)
+{
+	if (v->ref.assoc == NULL || !v->ref.assoc->service_known)
+		return false;
+	v->rule = ulp_rule_by_service(v->ref.assoc->service_id);
+	v->why = ULP_BY_SERVICE;
+	v->frame = v->ref.assoc->first_frame;
+	return v->rule != NULL && rule_wants(c, v->rule, b);
+}
+
+static bool by_flow(struct rdma_ctx *c, const struct ulp_bytes *b, struct verdict *v)
+{
+	const struct flow *f = flow_find(c->pinfo, c->pkt.bth.destqp, false);
+
+	if (f == NULL || f->rule == NULL)
+		return false;
+	/* CM has named another connection since then */
+	if (v->ref.assoc != NULL && v->ref.assoc != f->ref.assoc)
+		return false;
+	v->rule = f->rule;
+	v->ref = f->ref;
+	v->why = ULP_BY_FLOW;
+	v->frame = f->frame;
+	return rule_wants(c, v->rule, b);
+}
+
+static bool by_header(struct rdma_ctx *c, struct ulp_bytes *b, struct verdict *v)
+{
+	const uint16_t flags = vs_opcodes[c->pkt.bth.opcode].flags;
+	struct flow *f;
+
+	if (!(flags & VS_OPF_S) || !(flags & VS_OPF_B))
+		return false;
+	for (unsigned i = 0; i < ulp_rule_count; i++) {
+		const struct ulp_rule *r = &ulp_rules[i];
+
+		b->alone = true;
+		if (!r->fits(b))
+			continue;
+		b->alone = false;
+		v->rule = r;
+		v->why = ULP_BY_HEADER;
+		v->frame = c->pinfo->num;
+		if (b->ud)
+			return true;
+		f = flow_find(c->pinfo, c->pkt.bth.destqp, true);
+		if (v->ref.assoc == NULL) {
+			v->ref.assoc = assoc_find(c->pinfo, ULP_SERVER, 0, c->pkt.bth.destqp);
+			v->ref.to = ULP_SERVER;
+		}
+		f->rule = r;
+		f->ref = v->ref;
+		f->frame = c->pinfo->num;
+		return rule_wants(c, r, b);
+	}
+	b->alone = false;
+	return false;
+}
+
+static bool decide(struct rdma_ctx *c, tvbuff_t *tvb, struct verdict *v)
+{
+	const struct vs_opcode_info *op = &vs_opcodes[c->pkt.bth.opcode];
+	struct ulp_bytes b = {
+		.p = c->pkt.payload,
+		.cap = MIN(c->pkt.payload_len, tvb_captured_length(tvb)),
+		.len = tvb_reported_length(tvb),
+		.whole = (op->flags & VS_OPF_E) != 0,
+		.ud = op->transport == VS_TRANSPORT_UD,
+	};
+
+	if (b.len < b.cap)
+		b.len = b.cap;
+	if (by_table(c, &b, v))
+		return true;
+	memset(v, 0, sizeof(*v));
+	ulp_cm_find(c->pinfo, c->pkt.bth.destqp, &v->ref);
+	return by_service(c, &b, v) || by_flow(c, &b, v) || by_header(c, &b, v);
+}
+
+/* ---- a packet ---- */
+
+static void explain(struct rdma_ctx *c, const struct verdict *v)
+{
+	static const char *const why[] = {
+		[ULP_BY_DECODE_AS] = "Decode As", [ULP_BY_TABLE] = "the table of protocols by QP",
+		[ULP_BY_SERVICE] = "service ID of the connection", [ULP_BY_HEADER] = "its header",
+		[ULP_BY_FLOW] = "an earlier header of this flow",
+	};
+	const char *name = v->rule != NULL ? v->rule->name : dissector_handle_get_dissector_name(v->handle);
+
+	if (c->tree == NULL)
+		return;
+	proto_item_set_generated(proto_tree_add_string(c->tree, hf_ulp, c->tvb, 0, 0, name != NULL ? name : "?"));
+	proto_item_set_generated(proto_tree_add_string(c->tree, hf_ulp_why, c->tvb, 0, 0, why[v->why]));
+	if (v->frame != 0 && v->frame != c->pinfo->num)
+		proto_item_set_generated(proto_tree_add_uint(c->tree, hf_ulp_frame, c->tvb, 0, 0, v->frame));
+}
+
+static bool try_decode_as(struct rdma_ctx *c, tvbuff_t *tvb)
+{
+	dissector_handle_t handle = decode_as != NULL ? dissector_get_payload_handle(decode_as) : NULL;
+	struct verdict v = {.handle = handle, .why = ULP_BY_DECODE_AS};
+	struct infinibandinfo info;
+
+	if (handle == NULL || tvb_reported_length(tvb) == 0)
+		return false;
+	if (ulp_cm_find(c->pinfo, c->pkt.bth.destqp, &v.ref))
+		ulp_conv_ensure(c->pinfo, &v.ref, v.ref.assoc->service_id);
+	info_fill(c, &info, false);
+	if (!call(c, handle, tvb, &info))
+		return false;
+	explain(c, &v);
+	return true;
+}
+
+static bool try_verdict(struct rdma_ctx *c, tvbuff_t *tvb, const struct verdict *v)
+{
+	struct infinibandinfo info;
+	bool padded = v->rule != NULL && (v->rule->flags & ULP_PAD), taken;
+	uint64_t service;
+	uint32_t peer;
+
+	if (v->ref.assoc != NULL) {
+		service = v->ref.assoc->service_id;
+		if (v->rule != NULL && !ulp_rule_has_service(v->rule, service))
+			service = ulp_rule_default_service(v->rule);
+		peer = ulp_peer_qp(&v->ref, c->pinfo->num);
+		if (!c->src_qp_known && peer != 0)
+			c->pinfo->srcport = peer;
+		ulp_conv_ensure(c->pinfo, &v->ref, service);
+	}
+	info_fill(c, &info, padded);
+	if (v->rule != NULL)
+		taken = call_by_name(c, v->rule->heur, padded ? with_pad(c, tvb) : tvb, &info);
+	else
+		taken = call(c, v->handle, tvb, &info);
+	if (taken)
+		explain(c, v);
+	return taken;
+}
+
+static bool try_entries(struct rdma_ctx *c, const GPtrArray *entries, tvbuff_t *tvb, struct infinibandinfo *info)
+{
+	for (unsigned i = 0; i < entries->len; i++) {
+		const heur_dtbl_entry_t *entry = g_ptr_array_index(entries, i);
+
+		if (call_by_name(c, entry->short_name, tvb, info))
+			return true;
+	}
+	return false;
+}
+
+/* Dissectors that the user added; and, on request, all of them, as the built-in does it. */
+static bool try_without_evidence(struct rdma_ctx *c, tvbuff_t *tvb)
+{
+	struct infinibandinfo info;
+	heur_dtbl_entry_t *entry;
+	volatile bool taken = false;
+
+	if (foreign_payload->len == 0 && !guess)
+		return false;
+	info_fill(c, &info, false);
+	if (try_entries(c, foreign_payload, tvb, &info))
+		return true;
+	if (!guess || tvb_reported_length(tvb) == 0)
+		return false;
+	TRY
+	{
+		taken = dissector_try_heuristic(payload_heurs, tvb, c->pinfo, c->top_tree, &entry, &info);
+	}
+	CATCH_NONFATAL_ERRORS
+	{
+		show_exception(tvb, c->pinfo, c->top_tree, EXCEPT_CODE, GET_MESSAGE);
+		taken = true;
+	}
+	ENDTRY;
+	return taken;
+}
+
+bool rdma_ulp_dissect(struct rdma_ctx *c, tvbuff_t *tvb)
+{
+	/* A segmentation-offload super-packet holds several of ours: the PSN tells them apart. */
+	const uint32_t key = 0x01000000u | c->pkt.bth.psn;
+	struct verdict *stored, now = {0};
+
+	if (!enabled)
+		return false;
+	if (try_decode_as(c, tvb))
+		return true;
+	if (PINFO_FD_VISITED(c->pinfo)) {
+		stored = p_get_proto_data(wmem_file_scope(), c->pinfo, proto, key);
+		if (stored != NULL)
+			return try_verdict(c, tvb, stored) || try_without_evidence(c, tvb);
+	} else if (decide(c, tvb, &now)) {
+		stored = wmem_memdup(wmem_file_scope(), &now, sizeof(now));
+		p_add_proto_data(wmem_file_scope(), c->pinfo, proto, key, stored);
+		return try_verdict(c, tvb, stored) || try_without_evidence(c, tvb);
+	}
+	return try_without_evidence(c, tvb);
+}
+
+/* ---- CM private data ---- */
+
+/* iSER's dissector says yes to anything in a connection of its port; only some of it is iSER. */
+static bool cm_private_fits(const struct ulp_rule *r, uint16_t attribute, tvbuff_t *tvb)
+{
+	uint8_t first = tvb_captured_length(tvb) >= 2 ? rdma_tvb_u8(tvb, 0) : 0;
+
+	if (g_str_equal(r->name, "iser"))
+		return (first & 0xf3) == 0x10 ||
+		       (((first & 0xf0) == 0x20 || (first & 0xf0) == 0x30) && rdma_tvb_u8(tvb, 1) == 0xaa);
+	if (g_str_equal(r->name, "nvme-rdma"))
+		return attribute == VS_CM_ATTR_REQ || attribute == VS_CM_ATTR_REP || attribute == VS_CM_ATTR_REJ;
+	return true;
+}
+
+bool rdma_ulp_cm_private(struct rdma_ctx *c, uint16_t attribute, tvbuff_t *private_tvb)
+{
+	struct ulp_assoc *assoc = ulp_cm_current(c->pinfo);
+	const struct ulp_rule *rule = NULL;
+	struct infinibandinfo info;
+
+	if (!enabled || tvb_reported_length(private_tvb) == 0)
+		return false;
+	info_fill(c, &info, false);
+	info.cm_attribute_id = attribute;
+	if (assoc != NULL && assoc->service_known) {
+		ulp_conv_ensure_cm(c->pinfo, assoc);
+		rule = ulp_rule_by_service(assoc->service_id);
+	}
+	if (rule == NULL && tvb_captured_length(private_tvb) >= 4 && tvb_get_letohl(private_tvb, 0) == LNET_MAGIC)
+		rule = ulp_rule_by_name("lnet", strlen("lnet"));
+	if (rule != NULL && cm_private_fits(rule, attribute, private_tvb) &&
+	    call_by_name(c, rule->heur_cm, private_tvb, &info))
+		return true;
+	return try_entries(c, foreign_cm, private_tvb, &info);
+}
+
+/* ---- registration ---- */
+
+static const char *const stock_names[] = {
+	"rpcrdma_infiniband", "nvme_rdma",      "iser_infiniband", "smb_direct_infiniband", "lnet_ib",
+	"smcr_infiniband",    "sdp_infiniband", "eth_over_ib",     "mellanox_eoib",         "fc_infiniband",
+	"iser_ib_private",    "sdp_ib_private", "drbd_rdma",       "nvme_rdma_cm_private",  "lnet_ib_cm_private",
+};
+
+static void collect_foreign(const char *table _U_, struct heur_dtbl_entry *entry, void *array)
+{
+	for (size_t i = 0; i < array_length(stock_names); i++)
+		if (g_str_equal(stock_names[i], entry->short_name))
+			return;
+	g_ptr_array_add(array, entry);
+}
+
+/* When a file is opened: plugins and Lua scripts have added what they have by then. */
+static void look_for_foreign(void)
+{
+	g_ptr_array_set_size(foreign_payload, 0);
+	g_ptr_array_set_size(foreign_cm, 0);
+	heur_dissector_table_foreach("infiniband.payload", collect_foreign, foreign_payload);
+	heur_dissector_table_foreach("infiniband.mad.cm.private", collect_foreign, foreign_cm);
+}
+
+void rdma_ulp_register(int proto_id)
+{
+	static hf_register_info hf[] = {
+		{&hf_ulp,
+		 {"Upper layer", "rdma.ulp", FT_STRING, BASE_NONE, NULL, 0, "The protocol that the payload was given to",
+		  HFILL}},
+		{&hf_ulp_why,
+		 {"Upper layer known by", "rdma.ulp.by", FT_STRING, BASE_NONE, NULL, 0,
+		  "What speaks for this upper-layer protocol", HFILL}},
+		{&hf_ulp_frame,
+		 {"Upper layer learnt in frame", "rdma.ulp.frame", FT_FRAMENUM, BASE_NONE, NULL, 0,
+		  "The CM request of this connection, or the first header that proved the protocol", HFILL}},
+	};
+	module_t *prefs = prefs_find_module(proto_get_protocol_filter_name(proto_id));
+
+	proto = proto_id;
+	proto_register_field_array(proto_id, hf, array_length(hf));
+	prefs_register_bool_preference(prefs, "ulp", "Decode upper-layer protocols",
+				       "Give payloads to NFS/RDMA, NVMe/RDMA, iSER, SMB Direct, IPoIB and other "
+				       "dissectors when the connection's service ID, the table of protocols by QP, "
+				       "Decode As or the header itself speaks for them",
+				       &enabled);
+	prefs_register_bool_preference(prefs, "ulp_guess", "Try all heuristic dissectors without evidence",
+				       "Offer payloads that nothing is known of to every heuristic dissector for "
+				       "InfiniBand. Some take plain data for their own.",
+				       &guess);
+	ulp_table_register(prefs);
+	ulp_cm_register();
+	flows = wmem_map_new_autoreset(wmem_epan_scope(), wmem_file_scope(), ulp_key_hash, ulp_key_equal);
+	assocs = wmem_map_new_autoreset(wmem_epan_scope(), wmem_file_scope(), ulp_key_hash, ulp_key_equal);
+	heurs = g_hash_table_new_full(g_str_hash, g_str_equal, NULL, g_free);
+	foreign_payload = g_ptr_array_new();
+	foreign_cm = g_ptr_array_new();
+	register_init_routine(look_for_foreign);
+}
+
+void rdma_ulp_handoff(void)
+{
+	decode_as = find_dissector_table("infiniband");
+	payload_heurs = find_heur_dissector_list("infiniband.payload");
+	ulp_conv_handoff();
+}
