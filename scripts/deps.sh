@@ -121,12 +121,23 @@ as_root() {
 	fi
 }
 
-# True when apt's lists know every package in "$@".
+# True when apt's lists know every package in "$@": on a fresh machine they are empty.
 lists_know_all() {
-	local package
-	for package; do
-		apt-cache policy "$package" 2>/dev/null | grep -q '^  Candidate: [^(]' || return 1
-	done
+	[ "$(apt-cache policy "$@" 2>/dev/null | grep -c '^  Candidate: [^(]')" = $# ]
+}
+
+# The command for a person to copy.
+command_for() {
+	local command="apt-get install --no-install-recommends $*" update='' sudo=''
+	lists_know_all "$@" || update='apt-get update && '
+	if [ "$(id -u)" = 0 ]; then
+		echo "$update$command"
+	elif [ "$have_sudo" = yes ]; then
+		[ -z "$update" ] || sudo="sudo $update"
+		echo "${sudo}sudo $command"
+	else
+		echo "su -c '$update$command'"
+	fi
 }
 
 install_debian() {
@@ -160,7 +171,7 @@ may_install() {
 }
 
 main() {
-	local mode=install sets have_sudo=no sudo_opt='' how
+	local mode=install sets have_sudo=no sudo_opt=''
 	local -a missing
 	case ${DEPS:-} in
 	'' | yes | no | skip) ;;
@@ -189,15 +200,11 @@ main() {
 
 	command -v sudo >/dev/null && have_sudo=yes
 	[ -t 0 ] || sudo_opt=-n # nobody is there to type a password
-	how="apt-get install --no-install-recommends ${missing[*]}"
-	if [ "$(id -u)" != 0 ]; then
-		if [ $have_sudo = yes ]; then how="sudo $how"; else how="su -c '$how'"; fi
-	fi
 	{
-		echo "deps: ${#missing[@]} Debian packages are missing:"
+		echo "deps: missing Debian packages:"
 		rows | awk -F'|' -v m=" ${missing[*]} " 'index(m, " " $1 " ") { printf "  %-17s %s\n", $1, $3 }'
 		echo "deps: the command that installs them:"
-		echo "  $how"
+		echo "  $(command_for "${missing[@]}")"
 	} >&2
 	if ! may_install; then
 		echo "deps: nothing was installed; run the command above, then make again." >&2

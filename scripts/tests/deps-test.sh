@@ -22,7 +22,7 @@ stand_in() { # path, body
 {
 	stand_in "$tmp/bin/dpkg-query" 'sed "s/$/ installed/" "$TMP_STATE/installed"'
 	stand_in "$tmp/bin/id" 'cat "$TMP_STATE/uid"'
-	stand_in "$tmp/bin/apt-cache" 'if [ -e "$TMP_STATE/lists" ]; then echo "  Candidate: 1.0"; else echo "  Candidate: (none)"; fi'
+	stand_in "$tmp/bin/apt-cache" 'if [ -e "$TMP_STATE/lists" ]; then for p in "${@:2}"; do echo "  Candidate: 1.0"; done; else echo "  Candidate: (none)"; fi'
 	stand_in "$tmp/bin/apt-get" '
 		echo "apt-get $* [$DEBIAN_FRONTEND]" >>"$TMP_STATE/log"
 		if [ "$1" = update ]; then touch "$TMP_STATE/lists"; exit; fi
@@ -96,6 +96,10 @@ machine 1000 some lists
 run
 check "a user without a terminal gets the command and exit 2" \
 	'[ $rc = 2 ] && said "sudo apt-get install --no-install-recommends gcc libc6-dev" && [ ! -s "$tmp/log" ]'
+machine 1000 some
+run
+check "the command begins with apt-get update when the lists are empty" \
+	'[ $rc = 2 ] && said "  sudo apt-get update && sudo apt-get install" && [ ! -s "$tmp/log" ]'
 machine 1000 some lists nosudo
 run
 check "without sudo the command is one for su" '[ $rc = 2 ] && said "su -c '"'apt-get install"'"'
