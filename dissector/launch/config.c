@@ -135,11 +135,9 @@ static void file_refresh(const char *ours, const char *users, const char *shippe
 	file_copy(ours, shipped);
 }
 
-static void profile_refresh(const char *folder, const struct vs_launch_place *place)
+/* Copies the files directly in `ours` to `users`, as far as they are to be replaced. */
+static void folder_refresh(const char *ours, const char *users, const char *shipped)
 {
-	char *ours = vs_launch_text("%s/profiles/" VS_LAUNCH_PROFILE, place->config);
-	char *users = vs_launch_text("%s/profiles/" VS_LAUNCH_PROFILE, folder);
-	char *shipped = vs_launch_text("%s/shipped", folder);
 	struct dirent *entry;
 	DIR *dir = opendir(ours);
 
@@ -159,9 +157,22 @@ static void profile_refresh(const char *folder, const struct vs_launch_place *pl
 		free(last);
 	}
 	closedir(dir);
+}
+
+/* The folder itself has settings that belong to no profile: the size of the first window. */
+static void config_refresh(const char *folder, const struct vs_launch_place *place)
+{
+	char *ours = vs_launch_text("%s/profiles/" VS_LAUNCH_PROFILE, place->config);
+	char *users = vs_launch_text("%s/profiles/" VS_LAUNCH_PROFILE, folder);
+	char *shipped = vs_launch_text("%s/shipped", folder);
+	char *shipped_profile = vs_launch_text("%s/profile", shipped);
+
+	folder_refresh(place->config, folder, shipped);
+	folder_refresh(ours, users, shipped_profile);
 	free(ours);
 	free(users);
 	free(shipped);
+	free(shipped_profile);
 }
 
 const char *vs_config_prepare(const struct vs_launch_args *args, const struct vs_launch_place *place)
@@ -180,7 +191,7 @@ const char *vs_config_prepare(const struct vs_launch_args *args, const struct vs
 	if (args->profile && (!chosen || user_has_profile()))
 		return NULL;
 	folder = own_folder();
-	profile_refresh(folder, place);
+	config_refresh(folder, place);
 	vs_launch_setenv("WIRESHARK_CONFIG_DIR", folder);
 	free(folder);
 	return args->profile ? NULL : VS_LAUNCH_PROFILE;

@@ -23,6 +23,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -170,13 +171,26 @@ static void xauthority_carry(void)
 	free(cookie[0].path);
 }
 
-/* Inside the namespace the password file would name user 1000's folder. */
+/*
+ * Inside the namespace the password file names user 1000, who is somebody else: whatever falls back
+ * on it is set to what root would get.
+ */
 static void home_pin(void)
 {
 	const struct passwd *me = getenv("HOME") ? NULL : getpwuid(getuid());
 
 	if (me && me->pw_dir)
 		vs_launch_setenv("HOME", me->pw_dir);
+	if (VS_LAUNCH_IS_GUI && !getenv("XDG_RUNTIME_DIR")) {
+		const char *tmp = getenv("TMPDIR");
+		char *runtime = vs_launch_text("%s/runtime-root", tmp && *tmp ? tmp : "/tmp");
+		struct stat st;
+
+		mkdir(runtime, 0700);
+		if (lstat(runtime, &st) == 0 && S_ISDIR(st.st_mode) && st.st_uid == getuid())
+			vs_launch_setenv("XDG_RUNTIME_DIR", runtime);
+		free(runtime);
+	}
 }
 
 /* Adds the shim to LD_PRELOAD, whose entries can hold neither a space nor a colon: then by descriptor. */

@@ -1,24 +1,24 @@
-#!/bin/bash
+#!/usr/bin/env bash
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# link_plugins.sh FROM TO VERSION - links the system's Wireshark plugins beside ours.
+# link-plugins.sh FROM TO VERSION - links the system's Wireshark plugins beside ours.
 #
 # WIRESHARK_PLUGIN_DIR replaces the system's plugin folder as a whole. Without these links vs-tshark
 # would lose what lives there: mate, transum, profinet, opcua, wimax, the audio codecs, a file type,
 # and whatever the administrator added. FROM is the system's folder (.../wireshark/plugins), TO ours.
-set -eu
+set -euo pipefail
 
 from=$1 to=$2 version=$3
 
-# link_all FOLDER OURS: a link in OURS for everything in FOLDER, but for what is a file of our own.
-link_all()
-{
+# link_all FOLDER OURS: a link in OURS for everything in FOLDER, but for what is a file of our own. Never
+# for a verbscope.so of the system: the build would write its own through that link.
+link_all() {
 	local file name
 	mkdir -p "$2"
 	find "$2" -maxdepth 1 -xtype l -delete
 	for file in "$1"/*; do
 		name=${file##*/}
-		if [ -e "$file" ] && { [ -L "$2/$name" ] || [ ! -e "$2/$name" ]; }; then
+		if [ "$name" != verbscope.so ] && [ -e "$file" ] && { [ -L "$2/$name" ] || [ ! -e "$2/$name" ]; }; then
 			ln -sfn "$file" "$2/$name"
 		fi
 	done
