@@ -95,8 +95,8 @@ lint-cppcheck:
 	@cppcheck --quiet --std=c11 --enable=warning,performance,portability --inline-suppr --error-exitcode=1 \
 		--suppress=missingIncludeSystem --library=scripts/cppcheck.cfg -j$(JOBS) -Itransport/include -Itransport $(filter %.c,$(C_FILES))
 
-# Everything that is compiled, for compile_commands.json.
-objects: $(ALL) $(TESTS) $(FUZZERS:%=$(B)/obj/%.o)
+# Every C file, whatever links it.
+objects: $(call obj,$(filter %.c,$(C_FILES)))
 
 lint-tidy: $(B)/compile_commands.json
 	@scripts/lint-tidy.sh $< $(JOBS)
