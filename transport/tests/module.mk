@@ -6,4 +6,22 @@ TESTS += $(UNIT_TESTS)
 check-unit: $(UNIT_TESTS)
 	@set -e; for t in $^; do CK_RUN_CASE= CK_VERBOSITY=normal $$t; done
 
-.PHONY: check-unit
+# Recorded traffic through the codec: the captures in the repository, and more of them where
+# VS_SHARED (a folder beside this one) has them.
+VS_SHARED ?= ../shared
+CHECK_TARGETS += check-captures
+ASAN_TARGETS  += check-captures
+
+check-captures: $(B)/tests/captures_check ## real captures: round trip, CRCs, rules, the decode beside them
+	@[ -d $(VS_SHARED)/captures ] || echo 'check-captures: no $(VS_SHARED)/captures: the recorded ones alone'
+	@$< --expected pcaps/recorded/EXPECTED pcaps/recorded $(wildcard $(VS_SHARED)/captures/*)
+
+$(B)/tests/captures_check: $(call obj,transport/tests/captures_check.c transport/tests/captures_txt.c) $(LIBVS) $(LIBWIRE)
+	@mkdir -p $(@D)
+	$(CC) $(OPT) $(SANFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS_VS)
+
+FUZZERS += transport/tests/fuzz_capture
+FUZZ_SEEDS_fuzz_capture := pcaps/recorded
+FUZZERS += transport/tests/fuzz_cm
+
+.PHONY: check-unit check-captures
