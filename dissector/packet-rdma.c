@@ -207,6 +207,12 @@ static void add_payload(struct rdma_ctx *c)
 			proto_tree_add_item(c->tree, hf_cnp, c->tvb, off, (int)p->payload_len, ENC_NA);
 		return;
 	}
+	if (p->flags & VS_PKT_HDR_MISSING) {
+		/* Left over from a header that is not whole. */
+		if (p->payload_len > 0)
+			proto_tree_add_item(c->tree, hf_raw, c->tvb, off, (int)p->payload_len, ENC_NA);
+		return;
+	}
 	if (p->payload_len > 0)
 		c->at[RDMA_AT_PAYLOAD] =
 			proto_tree_add_item(c->tree, hf_payload, c->tvb, off, (int)p->payload_len, ENC_NA);
@@ -248,11 +254,14 @@ static void tap(struct rdma_ctx *c, uint32_t frame_len)
 	t->has_aeth = (p->hdrs & VS_HDR_AETH) != 0;
 	t->aeth_syndrome = p->ext.aeth.syndrome;
 	t->src_qp_known = c->src_qp_known;
+	t->dc = c->dc;
 	t->src_qp = c->src_qp;
 	t->dest_qp = p->bth.destqp;
 	t->psn = p->bth.psn;
 	t->payload_len = c->payload_len;
 	t->frame_len = frame_len;
+	copy_address_shallow(&t->src, &c->pinfo->src);
+	copy_address_shallow(&t->dst, &c->pinfo->dst);
 	tap_queue_packet(rdma_tap_id, c->pinfo, t);
 }
 
@@ -266,7 +275,7 @@ static void hand_on_raw(struct rdma_ctx *c, tvbuff_t *next)
 {
 	const struct vs_pkt *p = &c->pkt;
 
-	if (p->encap == VS_ENCAP_IB_RAW && p->lrh.lnh == VS_LNH_IPV6) {
+	if (p->encap == VS_ENCAP_IB_RAW && p->lrh.lnh == VS_LNH_IPV6 && p->payload[0] >> 4 == 6) {
 		call_dissector(ipv6_handle, next, c->pinfo, c->top_tree);
 		return;
 	}
@@ -279,7 +288,10 @@ static void hand_on(struct rdma_ctx *c)
 	const struct vs_pkt *p = &c->pkt;
 	tvbuff_t *next;
 
-	if (p->payload_len == 0 || c->pinfo->flags.in_error_pkt || (p->flags & (VS_PKT_HDR_MISSING | VS_PKT_FRAGMENT)))
+	if (c->pinfo->flags.in_error_pkt || (p->flags & (VS_PKT_HDR_MISSING | VS_PKT_FRAGMENT)))
+		return;
+	/* Upper layers match READ responses with their requests. */
+	if (p->payload_len == 0 && p->bth.opcode != VS_OP_RC_READ_REQUEST)
 		return;
 	next = tvb_new_subset_length_caplen(c->tvb, (int)p->payload_off, (int)p->payload_len, (int)c->payload_len);
 	if (!(p->flags & VS_PKT_HAS_BTH))
@@ -293,6 +305,7 @@ static void hand_on(struct rdma_ctx *c)
 static void show(struct rdma_ctx *c)
 {
 	rdma_headers_add(c);
+	rdma_stats_add_endpoints(c);
 	if (c->segments == 0) {
 		add_payload(c);
 		rdma_crc_add(c);
@@ -346,15 +359,31 @@ static void dissect_super_packet(struct rdma_ctx *c, const struct rdma_net *net,
 
 /* ---- the whole ---- */
 
+/* What the first bytes of a BTH at `off` say already. */
+static void partial_bth(struct rdma_ctx *c, uint32_t off, char info[INFO_LEN])
+{
+	uint32_t cap = tvb_captured_length(c->tvb);
+	const char *name;
+
+	if (cap <= off)
+		return;
+	name = rdma_opcode_name(rdma_tvb_u8(c->tvb, (int)off), c->dc);
+	if (cap >= off + 8)
+		snprintf(info, INFO_LEN, "%s  QP=0x%06x", name, tvb_get_ntoh24(c->tvb, (int)off + 5));
+	else
+		snprintf(info, INFO_LEN, "%s", name);
+}
+
 /* Not even a BTH (or LRH): say so, show the bytes. */
 static void dissect_short(struct rdma_ctx *c)
 {
 	uint32_t cap = tvb_captured_length(c->tvb), bth = c->start == RDMA_START_GRH ? 40 : 0;
 	bool snapped = (c->pkt.flags & VS_PKT_SNAPPED) != 0 || c->pinfo->flags.in_error_pkt;
-	bool opcode_seen = c->start != RDMA_START_LRH && cap > bth;
-	const char *what = opcode_seen ? rdma_opcode_name(rdma_tvb_u8(c->tvb, (int)bth), c->dc) : "Packet";
+	char what[INFO_LEN] = "Packet";
 	proto_item *ti = NULL;
 
+	if (c->start != RDMA_START_LRH)
+		partial_bth(c, bth, what);
 	col_set_str(c->pinfo->cinfo, COL_PROTOCOL, protocol_names[c->start]);
 	col_add_fstr(c->pinfo->cinfo, COL_INFO, "%s [%s]", what, snapped ? "truncated capture" : "packet too short");
 	begin_tree(c, -1, what);
@@ -392,7 +421,9 @@ static int dissect(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, enum rdm
 	if (seg_len != 0) {
 		c.segments = (tvb_reported_length(tvb) + seg_len - 1) / seg_len;
 		c.icrc = (struct rdma_crc){.status = VS_CRC_UNVERIFIED, .reason = "segmentation-offload super-packet"};
-		c.reason_count = 0; /* each segment is judged on its own */
+		c.reason_count = 0; /* each segment is judged on its own; the first speaks for all in the Info column */
+		parse_bare(&c, MIN(tvb_captured_length(tvb), seg_len), MIN(tvb_reported_length(tvb), seg_len));
+		c.payload_len = wire_payload_len(&c, MIN(tvb_captured_length(tvb), seg_len));
 	}
 	set_addresses(&c);
 	set_columns(&c, info);
@@ -495,7 +526,7 @@ void rdma_register(void)
 	proto_rdma = proto_register_protocol("RDMA (InfiniBand and RoCE, Verbscope)", "RDMA", "rdma");
 	prefs = prefs_register_protocol(proto_rdma, rdma_takeover_apply);
 	rdma_takeover_register(prefs);
-	prefs_register_bool_preference(prefs, "dc_opcodes", "Decode opcodes 0x40 to 0x5f as Mellanox DC",
+	prefs_register_bool_preference(prefs, "dc", "Decode opcodes 0x40 to 0x5f as Mellanox DC",
 				       "These opcodes are Reliable Datagram (RD) by the specification, which nobody has "
 				       "built; Mellanox uses them for its Dynamically Connected transport.",
 				       &dc_opcodes);

@@ -21,7 +21,8 @@
 
 #define ERF_TYPE_IB 21u
 
-static rdma_pref_bool takeover = TRUE;
+static rdma_pref_bool takeover_wanted = TRUE;
+static bool takeover = true; /* wanted, and our protocol is not disabled */
 static range_t *udp_ports;
 
 static dissector_handle_t ours_lrh, ours_grh, ours_bth, ours_bth_first;
@@ -35,7 +36,7 @@ void rdma_takeover_register(module_t *prefs)
 	prefs_register_bool_preference(prefs, "takeover", "Decode InfiniBand and RoCE with this plugin",
 				       "Take UDP port 4791, ethertype 0x8915 and ERF InfiniBand over from Wireshark's "
 				       "own InfiniBand dissector. Off gives them back.",
-				       &takeover);
+				       &takeover_wanted);
 	prefs_register_range_preference(prefs, "udp.ports", "RoCEv2 UDP destination ports",
 					"UDP destination ports that are decoded as RoCEv2 (the assigned one is 4791)",
 					&udp_ports, UINT16_MAX);
@@ -93,6 +94,7 @@ void rdma_takeover_apply(void)
 {
 	if (udp_table == NULL)
 		return;
+	takeover = takeover_wanted && proto_is_protocol_enabled(find_protocol_by_id(proto_rdma));
 	if (ports_taken != NULL && (!takeover || !ranges_are_equal(ports_taken, udp_ports))) {
 		range_foreach(ports_taken, port_release, NULL);
 		wmem_free(wmem_epan_scope(), ports_taken);
