@@ -13,6 +13,7 @@ CHECK_TARGETS += check-captures
 ASAN_TARGETS  += check-captures
 
 check-captures: $(B)/tests/captures_check ## real captures: round trip, CRCs, rules, the decode beside them
+	@transport/tests/captures-self-test.sh $<
 	@[ -d $(VS_SHARED)/captures ] || echo 'check-captures: no $(VS_SHARED)/captures: the recorded ones alone'
 	@$< --expected pcaps/recorded/EXPECTED pcaps/recorded $(wildcard $(VS_SHARED)/captures/*)
 
