@@ -87,11 +87,12 @@ struct rdma_ctx {
 /* Tap record, one per packet with a BTH; packet scope. Tap name "rdma". */
 struct rdma_tap {
 	uint8_t opcode, aeth_syndrome;
-	bool has_aeth, src_qp_known;
+	bool has_aeth, src_qp_known, dc;
 	uint32_t dest_qp, src_qp, psn;
 	uint32_t payload_len; /* as on the wire, without pad */
 	uint32_t frame_len;   /* as on the wire */
 };
+	address src, dst;     /* of this layer: an upper one may change those of pinfo before the tap runs */
 
 /* headers.c: the name of a BTH opcode, "DC ..." for `dc`; static; never NULL. */
 const char *rdma_opcode_name(uint8_t opcode, bool dc);
@@ -173,7 +174,8 @@ bool rdma_takeover_has_owner(uint32_t port);
  */
 bool rdma_builtin_dissect(struct rdma_ctx *c);
 
-/* stats.c */
+/* stats.c : the hidden fields that the filters of the conversation tables use */
+void rdma_stats_add_endpoints(struct rdma_ctx *c);
 void rdma_stats_register(int proto);
 extern int rdma_tap_id;
 
