@@ -11,7 +11,8 @@
  *   offload.c      segmentation-offload super-packets: several packets in one UDP datagram
  *   expert.c       broken rules (reasons.def) as expert items
  *   takeover.c     which dissector tables we take from the built-in, and giving them back
- *   mad.c          MAD header, CM messages; other MAD classes go to the built-in
+ *   mad.c          MAD header; MAD classes other than CM go to the built-in
+ *   cm.c           CM messages
  *   ulp.c          upper-layer protocols: who gets the payload, on what evidence
  *   stats.c        -z rdma,opcodes; conversation and endpoint tables by QP
  */
@@ -91,8 +92,8 @@ struct rdma_tap {
 	uint32_t dest_qp, src_qp, psn;
 	uint32_t payload_len; /* as on the wire, without pad */
 	uint32_t frame_len;   /* as on the wire */
-};
 	address src, dst;     /* of this layer: an upper one may change those of pinfo before the tap runs */
+};
 
 /* headers.c: the name of a BTH opcode, "DC ..." for `dc`; static; never NULL. */
 const char *rdma_opcode_name(uint8_t opcode, bool dc);
@@ -144,6 +145,11 @@ void rdma_mad_register(int proto);
 void rdma_mad_handoff(void);
 void rdma_mad_dissect(struct rdma_ctx *c, tvbuff_t *tvb);
 
+/* cm.c, for mad.c: `tvb` begins with a MAD header, whole, that announces the message `info`. */
+struct vs_cm_info;
+void rdma_cm_register(int proto);
+void rdma_cm_dissect(struct rdma_ctx *c, tvbuff_t *tvb, const struct vs_cm_info *info);
+
 /*
  * ulp.c. rdma_ulp_dissect offers `tvb` (payload without pad) to upper-layer dissectors that there
  * is evidence for; false when none took it and the caller should show plain data.
@@ -174,7 +180,7 @@ bool rdma_takeover_has_owner(uint32_t port);
  */
 bool rdma_builtin_dissect(struct rdma_ctx *c);
 
-/* stats.c : the hidden fields that the filters of the conversation tables use */
+/* stats.c: the hidden fields that the filters of the conversation tables use */
 void rdma_stats_add_endpoints(struct rdma_ctx *c);
 void rdma_stats_register(int proto);
 extern int rdma_tap_id;
