@@ -294,7 +294,7 @@ static inline void vs_gen_legal(struct vs_gen *g, uint64_t *s, enum vs_encap enc
 	vs_pkt_init(p, encap, opcode, ethernet);
 	vs_gen_legal_addresses(p);
 	if (opcode != VS_OP_CNP)
-		vs_gen_payload(g, s, vs_gen_legal_len(opcode, s));
+		vs_gen_payload(g, s, vs_gen_legal_len(opcode, s) & (encap == VS_ENCAP_IB_RAW ? ~3u : ~0u));
 	p->bth.destqp = 0x12;
 	p->bth.psn = opcode == VS_OP_CNP ? 0 : vs_gen_bits(s, 24);
 	p->ext.deth.qkey = 0x11111111;
