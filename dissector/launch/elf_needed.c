@@ -7,12 +7,23 @@
 
 #include <elf.h>
 #include <fcntl.h>
-#include <link.h>
 #include <stdint.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#if __SIZEOF_POINTER__ == 8
+typedef Elf64_Ehdr elf_header;
+typedef Elf64_Phdr elf_segment;
+typedef Elf64_Dyn elf_dynamic;
+#define ELF_CLASS ELFCLASS64
+#else
+typedef Elf32_Ehdr elf_header;
+typedef Elf32_Phdr elf_segment;
+typedef Elf32_Dyn elf_dynamic;
+#define ELF_CLASS ELFCLASS32
+#endif
 
 struct image {
 	const unsigned char *bytes;
@@ -27,20 +38,19 @@ static const void *image_at(const struct image *im, uint64_t offset, uint64_t le
 	return im->bytes + offset;
 }
 
-static const ElfW(Phdr) * program_headers(const struct image *im, size_t *count)
+static const elf_segment *program_headers(const struct image *im, size_t *count)
 {
-	const ElfW(Ehdr) *header = image_at(im, 0, sizeof(*header), 1);
+	const elf_header *header = image_at(im, 0, sizeof(*header), 1);
 
-	if (!header || memcmp(header->e_ident, ELFMAG, SELFMAG) != 0 ||
-	    header->e_ident[EI_CLASS] != (sizeof(void *) == 8 ? ELFCLASS64 : ELFCLASS32) ||
-	    header->e_phentsize != sizeof(ElfW(Phdr)))
+	if (!header || memcmp(header->e_ident, ELFMAG, SELFMAG) != 0 || header->e_ident[EI_CLASS] != ELF_CLASS ||
+	    header->e_phentsize != sizeof(elf_segment))
 		return NULL;
 	*count = header->e_phnum;
-	return image_at(im, header->e_phoff, (uint64_t)header->e_phnum * sizeof(ElfW(Phdr)), _Alignof(ElfW(Phdr)));
+	return image_at(im, header->e_phoff, (uint64_t)header->e_phnum * sizeof(elf_segment), _Alignof(elf_segment));
 }
 
 /* The string table is named by its address in memory: find the segment that it is loaded from. */
-static bool file_offset(const ElfW(Phdr) * segment, size_t count, ElfW(Addr) address, uint64_t *offset)
+static bool file_offset(const elf_segment *segment, size_t count, uint64_t address, uint64_t *offset)
 {
 	for (size_t i = 0; i < count; i++) {
 		if (segment[i].p_type == PT_LOAD && address >= segment[i].p_vaddr &&
@@ -52,12 +62,13 @@ static bool file_offset(const ElfW(Phdr) * segment, size_t count, ElfW(Addr) add
 	return false;
 }
 
-static const ElfW(Dyn) * dynamic_section(const struct image *im, const ElfW(Phdr) * segment, size_t segments, size_t *n)
+static const elf_dynamic *dynamic_section(const struct image *im, const elf_segment *segment, size_t segments,
+					  size_t *n)
 {
 	for (size_t i = 0; i < segments; i++) {
 		if (segment[i].p_type == PT_DYNAMIC) {
-			*n = (size_t)(segment[i].p_filesz / sizeof(ElfW(Dyn)));
-			return image_at(im, segment[i].p_offset, segment[i].p_filesz, _Alignof(ElfW(Dyn)));
+			*n = (size_t)(segment[i].p_filesz / sizeof(elf_dynamic));
+			return image_at(im, segment[i].p_offset, segment[i].p_filesz, _Alignof(elf_dynamic));
 		}
 	}
 	return NULL;
@@ -68,8 +79,8 @@ static bool find_needed(const struct image *im, const char *prefix, char *name, 
 	size_t segments = 0, n = 0;
 	uint64_t strings = 0;
 	bool has_strings = false;
-	const ElfW(Phdr) *segment = program_headers(im, &segments);
-	const ElfW(Dyn) *dyn = segment ? dynamic_section(im, segment, segments, &n) : NULL;
+	const elf_segment *segment = program_headers(im, &segments);
+	const elf_dynamic *dyn = segment ? dynamic_section(im, segment, segments, &n) : NULL;
 
 	if (!dyn)
 		return false;

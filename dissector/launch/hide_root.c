@@ -32,7 +32,7 @@ __attribute__((constructor)) static void shim_take_back_environment(void)
 	else
 		unsetenv("LD_PRELOAD");
 	if (fd)
-		close(atoi(fd));
+		close((int)strtol(fd, NULL, 10));
 	unsetenv(VS_LAUNCH_PRELOAD_ENV);
 	unsetenv(VS_LAUNCH_FD_ENV);
 }

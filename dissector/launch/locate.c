@@ -92,7 +92,6 @@ static char *root_folder(void)
 static char *program_version(const char *program)
 {
 	char line[256] = "";
-	unsigned int major, minor;
 	int out[2];
 	pid_t child;
 
@@ -116,8 +115,11 @@ static char *program_version(const char *program)
 	}
 	if (child > 0)
 		waitpid(child, NULL, 0);
-	const char *digits = line + strcspn(line, "0123456789");
-	return sscanf(digits, "%u.%u", &major, &minor) == 2 ? vs_launch_text("%u.%u", major, minor) : NULL;
+	char *major = line + strcspn(line, "0123456789"), *minor = major + strspn(major, "0123456789");
+	if (*minor != '.' || !strspn(minor + 1, "0123456789"))
+		return NULL;
+	minor[1 + strspn(minor + 1, "0123456789")] = '\0';
+	return vs_launch_text("%s", major);
 }
 
 static bool is_version(const char *name)

@@ -126,9 +126,13 @@ static void need_add_output(struct need *need, size_t *n, const char *name)
 /* The socket of a Wayland session, for Wireshark where there is no X server to fall back on. */
 static void need_add_display(struct need *need, size_t *n)
 {
-	const char *runtime = getenv("XDG_RUNTIME_DIR"), *wayland = getenv("WAYLAND_DISPLAY");
+	const char *runtime, *wayland;
 
-	if (!VS_LAUNCH_IS_GUI || getenv("DISPLAY") || !wayland)
+	if (!VS_LAUNCH_IS_GUI || getenv("DISPLAY"))
+		return;
+	runtime = getenv("XDG_RUNTIME_DIR");
+	wayland = getenv("WAYLAND_DISPLAY");
+	if (!wayland)
 		return;
 	if (*wayland == '/')
 		need_add(need, n, vs_launch_text("%s", wayland), W_OK);
@@ -142,13 +146,17 @@ static void need_add_display(struct need *need, size_t *n)
  */
 static void xauthority_carry(void)
 {
-	const char *set = getenv("XAUTHORITY"), *home = getenv("HOME");
+	const char *set, *home;
 	struct need cookie[1];
 	size_t n = 0;
 	char block[4096];
 	ssize_t got;
 
-	if (!VS_LAUNCH_IS_GUI || (!set && !home))
+	if (!VS_LAUNCH_IS_GUI)
+		return;
+	set = getenv("XAUTHORITY");
+	home = getenv("HOME");
+	if (!set && !home)
 		return;
 	need_add(cookie, &n, set ? vs_launch_text("%s", set) : vs_launch_text("%s/.Xauthority", home), R_OK);
 	if (!n)

@@ -1,5 +1,5 @@
-# shellcheck shell=bash
 # SPDX-License-Identifier: GPL-2.0-or-later
+# shellcheck shell=bash
 #
 # launch_lib.sh - what test_launch.sh and test_profile.sh share: checks, an ordinary user and root,
 # stand-ins for tshark and wireshark. Sourced, with the build folder as the first argument.
