@@ -482,7 +482,8 @@ static void add_private(struct cm_view *v, size_t begin, int hf)
 		proto_item_append_text(ti, " (all 0)");
 }
 
-static void dissect_private(struct cm_view *v)
+/* Shows the private data; returns where the consumer's own part begins, counted from the MAD's data. */
+static size_t dissect_private(struct cm_view *v)
 {
 	size_t last = v->info->field_count - 1; /* private data are always the last field */
 	size_t begin = v->info->fields[last].byte;
@@ -494,10 +495,7 @@ static void dissect_private(struct cm_view *v)
 	}
 	if (v->captured > begin)
 		add_private(v, begin, v->hf[last]);
-	if (v->captured == VS_CM_DATA_LEN)
-		rdma_ulp_cm_private(
-			v->c, v->info->attribute,
-			tvb_new_subset_length(v->tvb, (int)(VS_MAD_HDR_LEN + begin), (int)(VS_CM_DATA_LEN - begin)));
+	return begin;
 }
 
 /* ---- entry ---- */
@@ -508,6 +506,7 @@ void rdma_cm_dissect(struct rdma_ctx *c, tvbuff_t *tvb, const struct vs_cm_info 
 	uint8_t data[VS_CM_DATA_LEN] = {0};
 	struct vs_cm_msg m;
 	struct cm_view v = {.c = c, .tvb = tvb, .info = info, .m = &m};
+	size_t begin;
 
 	v.captured = MIN(tvb_captured_length(tvb) - VS_MAD_HDR_LEN, VS_CM_DATA_LEN);
 	tvb_memcpy(tvb, data, (int)VS_MAD_HDR_LEN, v.captured);
@@ -526,7 +525,12 @@ void rdma_cm_dissect(struct rdma_ctx *c, tvbuff_t *tvb, const struct vs_cm_info 
 		add_fields(&v, data);
 		add_rep_vendor(&v);
 	}
-	dissect_private(&v);
+	begin = dissect_private(&v);
 	if (c->tree != NULL)
 		add_reserved(&v, data);
+	/* Last, since others may throw. */
+	if (v.captured == VS_CM_DATA_LEN)
+		rdma_ulp_cm_private(
+			c, info->attribute,
+			tvb_new_subset_length(tvb, (int)(VS_MAD_HDR_LEN + begin), (int)(VS_CM_DATA_LEN - begin)));
 }
