@@ -18,9 +18,10 @@ rm -f "$logs"/*.log "$logs/summary"
 # "passed failed" as the log of a step says it.
 count() { # log, exit code of the step
 	awk -v rc="$2" '
-		/^[0-9]+%: Checks: [0-9]+, Failures: [0-9]+, Errors: [0-9]+/ {
-			gsub(/[,:]/, "")
-			passed += $3 - $5 - $7; failed += $5 + $7
+		match($0, /[0-9]+%: Checks: [0-9]+, Failures: [0-9]+, Errors: [0-9]+/) {
+			split(substr($0, RSTART, RLENGTH), n, /[^0-9]+/) # percent, checks, failures, errors
+			passed += n[2] - n[3] - n[4]
+			failed += n[2] == 0 ? 1 : n[3] + n[4] # a program without a test proves nothing
 		}
 		/^[0-9]+ passed, [0-9]+ failed/ { passed += $1; failed += $3 }
 		END {
