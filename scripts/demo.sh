@@ -35,9 +35,10 @@ sequence error": I am still waiting for 261 (frame 9). The sender goes back to t
 from there again (frames 10 to 12), although 262 had already arrived once: RDMA's go-back-N.
 
 ${bold}Where to look next.${plain}
-  $build/bin/vs-tshark -r $capture -V -Y frame.number==9     one packet, every field
-  $build/bin/vs-wireshark $capture                          the same in Wireshark (apt install wireshark)
-  $build/bin/vs-tshark -r YOUR.pcapng -Y rdma                your own capture
-  ls pcaps/recorded                                        more recorded transfers
-  make check                                               all the tests
 EOF
+next() { printf '  %-76s %s\n' "$1" "$2"; }
+next "$build/bin/vs-tshark -r $capture -V -Y frame.number==9" 'that NAK, every field'
+next "$build/bin/vs-wireshark $capture" 'the same in Wireshark (apt install wireshark)'
+next "$build/bin/vs-tshark -r YOUR.pcapng -Y rdma" 'your own capture'
+next 'ls pcaps/recorded' 'more recorded transfers'
+next 'make check' 'all the tests'
