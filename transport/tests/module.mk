@@ -4,7 +4,7 @@ UNIT_TESTS := $(patsubst transport/tests/%.c,$(B)/tests/%,$(sort $(wildcard tran
 TESTS += $(UNIT_TESTS)
 
 check-unit: $(UNIT_TESTS)
-	@set -e; for t in $^; do CK_RUN_CASE= CK_VERBOSITY=normal $$t; done
+	@rc=0; for t in $^; do CK_VERBOSITY=normal $$t || rc=1; done; exit $$rc
 
 # Recorded traffic through the codec: the captures in the repository, and more of them where
 # VS_SHARED (a folder beside this one) has them.
@@ -24,5 +24,18 @@ $(B)/tests/captures_check: $(call obj,transport/tests/captures_check.c transport
 FUZZERS += transport/tests/fuzz_capture
 FUZZ_SEEDS_fuzz_capture := pcaps/recorded
 FUZZERS += transport/tests/fuzz_cm
+FUZZERS += transport/tests/fuzz_parse
+FUZZ_SEEDS_fuzz_parse := $(B)/seeds/fuzz_parse
+
+# First inputs of fuzz_parse: every opcode in every encapsulation, and frames of the recorded captures.
+fuzz: $(B)/seeds/fuzz_parse
+
+$(B)/seeds/fuzz_parse: $(B)/tests/mkseeds $(sort $(wildcard pcaps/recorded/*.pcap))
+	@rm -rf $@ && mkdir -p $@
+	$< $@ $(filter %.pcap,$^) || { rm -rf $@; false; }
+
+$(B)/tests/mkseeds: $(call obj,transport/tests/mkseeds.c) $(LIBVS) $(LIBWIRE)
+	@mkdir -p $(@D)
+	$(CC) $(OPT) $(SANFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS_VS)
 
 .PHONY: check-unit check-captures
