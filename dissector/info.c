@@ -6,29 +6,50 @@
  *   RC RDMA WRITE First  QP=0x000036 PSN=256 VA=0x7f3a5c001000 rkey=0x00001d2c len=3072
  *   RC Acknowledge  QP=0x000011 PSN=3 RNR NAK (timer 10.24 ms) MSN=3
  *
- * The line is built once, in a buffer on the stack.
+ * The line is built once, in a buffer on the stack, and without printf: it is made for every packet.
  */
 #include "rdma.h"
-
-#include <inttypes.h>
-#include <stdarg.h>
 
 struct line {
 	char *buf;
 	size_t len, at; /* at <= len - 1 */
 };
 
-G_GNUC_PRINTF(2, 3)
-static void put(struct line *l, const char *format, ...)
+static void put(struct line *l, const char *text)
 {
-	va_list ap;
-	int n;
+	size_t n = MIN(strlen(text), l->len - 1 - l->at);
 
-	va_start(ap, format);
-	n = vsnprintf(l->buf + l->at, l->len - l->at, format, ap);
-	va_end(ap);
-	if (n > 0)
-		l->at = MIN(l->at + (size_t)n, l->len - 1);
+	memcpy(l->buf + l->at, text, n);
+	l->at += n;
+	l->buf[l->at] = '\0';
+}
+
+static void put_dec(struct line *l, const char *label, uint32_t v)
+{
+	char digits[11];
+	size_t i = sizeof(digits);
+
+	digits[--i] = '\0';
+	do
+		digits[--i] = (char)('0' + v % 10);
+	while ((v /= 10) != 0);
+	put(l, label);
+	put(l, digits + i);
+}
+
+/* With at least `width` digits, 1 to 16. */
+static void put_hex(struct line *l, const char *label, uint64_t v, unsigned width)
+{
+	char digits[17];
+	size_t i = sizeof(digits);
+
+	digits[--i] = '\0';
+	for (; v != 0 || width > 0; v >>= 4) {
+		digits[--i] = "0123456789abcdef"[v & 15];
+		width -= width > 0;
+	}
+	put(l, label);
+	put(l, digits + i);
 }
 
 static void put_aeth(struct line *l, uint8_t syndrome, uint32_t msn)
@@ -37,36 +58,46 @@ static void put_aeth(struct line *l, uint8_t syndrome, uint32_t msn)
 
 	switch (vs_aeth_type(syndrome)) {
 	case VS_AETH_ACK:
-		put(l, " ACK MSN=%u", msn);
+		put_dec(l, " ACK MSN=", msn);
 		if (vs_aeth_credits(code) != VS_CREDITS_UNLIMITED)
-			put(l, " credits=%u", vs_aeth_credits(code));
+			put_dec(l, " credits=", vs_aeth_credits(code));
 		break;
 	case VS_AETH_RNR:
-		put(l, " RNR NAK (timer %s) MSN=%u", vs_rnr_timer_text(code), msn);
+		put(l, " RNR NAK (timer ");
+		put(l, vs_rnr_timer_text(code));
+		put_dec(l, ") MSN=", msn);
 		break;
 	case VS_AETH_NAK:
-		put(l, " NAK %s MSN=%u", vs_nak_text(code), msn);
+		put(l, " NAK ");
+		put(l, vs_nak_text(code));
+		put_dec(l, " MSN=", msn);
 		break;
 	case VS_AETH_RESERVED:
-		put(l, " reserved syndrome 0x%02x MSN=%u", syndrome, msn);
+		put_hex(l, " reserved syndrome 0x", syndrome, 2);
+		put_dec(l, " MSN=", msn);
 		break;
 	}
 }
 
 static void put_atomic(struct line *l, const struct vs_pkt *p)
 {
-	put(l, " VA=0x%" PRIx64 " rkey=0x%08x", p->ext.atomiceth.va, p->ext.atomiceth.rkey);
-	if ((p->bth.opcode & 0x1f) == (VS_OP_RC_COMPARE_SWAP & 0x1f))
-		put(l, " swap=0x%" PRIx64 " compare=0x%" PRIx64, p->ext.atomiceth.swapadd, p->ext.atomiceth.compare);
-	else
-		put(l, " add=0x%" PRIx64, p->ext.atomiceth.swapadd);
+	put_hex(l, " VA=0x", p->ext.atomiceth.va, 1);
+	put_hex(l, " rkey=0x", p->ext.atomiceth.rkey, 8);
+	if ((p->bth.opcode & 0x1f) == (VS_OP_RC_COMPARE_SWAP & 0x1f)) {
+		put_hex(l, " swap=0x", p->ext.atomiceth.swapadd, 1);
+		put_hex(l, " compare=0x", p->ext.atomiceth.compare, 1);
+	} else {
+		put_hex(l, " add=0x", p->ext.atomiceth.swapadd, 1);
+	}
 }
 
 static void put_flush(struct line *l, const struct vs_pkt *p)
 {
 	static const char *const plt[4] = {"nothing", "visibility", "persistence", "visibility+persistence"};
 
-	put(l, " %s of %s", plt[p->ext.feth.plt & 3], p->ext.feth.sel == 1 ? "whole MR" : "range");
+	put(l, " ");
+	put(l, plt[p->ext.feth.plt & 3]);
+	put(l, p->ext.feth.sel == 1 ? " of whole MR" : " of range");
 }
 
 static void put_headers(struct line *l, const struct vs_pkt *p)
@@ -74,36 +105,41 @@ static void put_headers(struct line *l, const struct vs_pkt *p)
 	const struct vs_ext *x = &p->ext;
 
 	if (p->hdrs & VS_HDR_RDETH)
-		put(l, " EEC=0x%06x", x->rdeth.eecontext);
+		put_hex(l, " EEC=0x", x->rdeth.eecontext, 6);
 	if (p->hdrs & VS_HDR_XRCETH)
-		put(l, " SRQ=0x%06x", x->xrceth.xrcsrq);
-	if (p->hdrs & VS_HDR_DETH)
-		put(l, " SrcQP=0x%06x Q_Key=0x%08x", x->deth.srcqp, x->deth.qkey);
+		put_hex(l, " SRQ=0x", x->xrceth.xrcsrq, 6);
+	if (p->hdrs & VS_HDR_DETH) {
+		put_hex(l, " SrcQP=0x", x->deth.srcqp, 6);
+		put_hex(l, " Q_Key=0x", x->deth.qkey, 8);
+	}
 	if (p->hdrs & VS_HDR_FETH)
 		put_flush(l, p);
-	if (p->hdrs & VS_HDR_RETH)
-		put(l, " VA=0x%" PRIx64 " rkey=0x%08x len=%u", x->reth.va, x->reth.rkey, x->reth.dmalen);
+	if (p->hdrs & VS_HDR_RETH) {
+		put_hex(l, " VA=0x", x->reth.va, 1);
+		put_hex(l, " rkey=0x", x->reth.rkey, 8);
+		put_dec(l, " len=", x->reth.dmalen);
+	}
 	if (p->hdrs & VS_HDR_AETH)
 		put_aeth(l, x->aeth.syndrome, x->aeth.msn);
 	if (p->hdrs & VS_HDR_ATOMICETH)
 		put_atomic(l, p);
 	if (p->hdrs & VS_HDR_ATOMICACKETH)
-		put(l, " orig=0x%" PRIx64, x->atomicack_origdata);
+		put_hex(l, " orig=0x", x->atomicack_origdata, 1);
 	if (p->hdrs & VS_HDR_IMMDT)
-		put(l, " imm=0x%08x", x->immdt);
+		put_hex(l, " imm=0x", x->immdt, 8);
 	if (p->hdrs & VS_HDR_IETH)
-		put(l, " inv_rkey=0x%08x", x->ieth_rkey);
+		put_hex(l, " inv_rkey=0x", x->ieth_rkey, 8);
 }
 
 /* A packet without a BTH: raw over native IB, or cut before it. */
 static void put_raw(struct line *l, const struct vs_pkt *p)
 {
 	if (p->flags & VS_PKT_HAS_RWH)
-		put(l, "Raw packet, ethertype 0x%04x", p->rwh.etype);
+		put_hex(l, "Raw packet, ethertype 0x", p->rwh.etype, 4);
 	else if (p->encap == VS_ENCAP_IB_RAW)
 		put(l, "Raw IPv6 packet");
 	else if (p->encap == VS_ENCAP_IB_GRH && p->grh.nxthdr != VS_GRH_NXTHDR_IBA)
-		put(l, "GRH next header 0x%02x: no IBA transport", p->grh.nxthdr);
+		put_hex(l, "No IBA transport, GRH next header 0x", p->grh.nxthdr, 2);
 	else
 		put(l, "Packet ends before the BTH");
 }
@@ -118,13 +154,14 @@ void rdma_info_format(const struct rdma_ctx *c, char *buf, size_t len)
 		put_raw(&l, p);
 		return;
 	}
-	put(&l, "%s", rdma_opcode_name(p->bth.opcode, c->dc));
+	put(&l, rdma_opcode_name(p->bth.opcode, c->dc));
 	if (vs_opcodes[p->bth.opcode].name == NULL)
-		put(&l, " 0x%02x", p->bth.opcode);
-	put(&l, "  QP=0x%06x PSN=%u", p->bth.destqp, p->bth.psn);
+		put_hex(&l, " 0x", p->bth.opcode, 2);
+	put_hex(&l, "  QP=0x", p->bth.destqp, 6);
+	put_dec(&l, " PSN=", p->bth.psn);
 	put_headers(&l, p);
 	if (!(p->hdrs & VS_HDR_RETH) && c->payload_len != 0 && p->bth.opcode != VS_OP_CNP)
-		put(&l, " data=%u", c->payload_len);
+		put_dec(&l, " data=", c->payload_len);
 	if (p->bth.ackreq)
 		put(&l, " AckReq");
 	if (p->bth.se)
@@ -152,6 +189,8 @@ void rdma_info_notes(const struct rdma_ctx *c, char *buf, size_t len)
 		put(&l, " [truncated capture]");
 	else if (c->pkt.flags & VS_PKT_HDR_MISSING)
 		put(&l, " [packet too short]");
-	if (c->segments != 0)
-		put(&l, " [segmentation-offload super-packet: %u segments]", c->segments);
+	if (c->segments != 0) {
+		put_dec(&l, " [segmentation-offload super-packet: ", c->segments);
+		put(&l, " segments]");
+	}
 }
