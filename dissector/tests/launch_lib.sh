@@ -20,7 +20,7 @@ here=$PWD
 build=$(realpath "${1:?which build folder?}")
 vt=$build/bin/vs-tshark vw=$build/bin/vs-wireshark
 shim=$build/lib/verbscope/vs-hide-root.so
-capture=${VS_TEST_CAPTURE:-$here/pcaps/recorded/loss_send_req_mid.pcap}
+capture=$here/pcaps/recorded/loss_send_req_mid.pcap
 tshark=$(command -v tshark)
 version=$(tshark -v 2>/dev/null | sed -n '1s/^[^0-9]*\([0-9]*\.[0-9]*\).*/\1/p')
 plugin=$build/plugins/$version/epan/verbscope.so

@@ -80,6 +80,13 @@ every_field_of_the_profile_exists() {
 	[ -s "$tmp/used" ] && [ -z "$(comm -13 "$tmp/fields" "$tmp/used" | tee "$out")" ]
 }
 
+# The guide may name fields, rules and preferences.
+every_name_in_the_guide_exists() {
+	{ cat "$tmp/fields" && "$vt" -G defaultprefs 2>/dev/null | sed -n "s/^#\\(rdma[a-z0-9_.]*\\):.*/\\1/p"; } | sort -u >"$tmp/names"
+	grep -oE "\brdma\.[a-z0-9_.]*[a-z0-9_]" docs/wireshark.md | grep -v "^rdma.reason$" | sort -u >"$tmp/used"
+	[ -s "$tmp/used" ] && [ -z "$(comm -13 "$tmp/names" "$tmp/used" | tee "$out")" ]
+}
+
 # Colour rules, buttons and saved filters, one a line.
 profile_filters() {
 	awk -F '@' '/^@/ { print $3 }' dissector/profile/Verbscope/colorfilters
@@ -97,6 +104,20 @@ every_filter_of_the_profile_is_accepted() {
 		fi
 	done < <(profile_filters)
 	[ "$n" -ge 30 ]
+}
+
+# Text and background of every rule differ enough: 4.5 to 1, as the web's accessibility rules ask.
+every_colour_is_readable() {
+	sed -n 's/^@.*@\[\([0-9]*\),\([0-9]*\),\([0-9]*\)\]\[\([0-9]*\),\([0-9]*\),\([0-9]*\)\]$/\1 \2 \3 \4 \5 \6/p' \
+		dissector/profile/Verbscope/colorfilters | awk '
+		function linear(c) { c /= 65535; return c <= 0.03928 ? c / 12.92 : ((c + 0.055) / 1.055) ^ 2.4 }
+		function light(r, g, b) { return 0.2126 * linear(r) + 0.7152 * linear(g) + 0.0722 * linear(b) }
+		{
+			a = light($1, $2, $3) + 0.05; b = light($4, $5, $6) + 0.05
+			ratio = a > b ? a / b : b / a
+			if (ratio < 4.5) { print "rule " NR ": " ratio; bad = 1 }
+		}
+		END { exit bad || NR < 12 }'
 }
 
 # With the profile, tshark's own columns are the profile's: QP and PSN are in them.
@@ -211,7 +232,8 @@ done
 for claim in install_as_root_explains_itself root_without_a_file_may_want_to_capture; do
 	root_check $claim
 done
-for claim in every_field_of_the_profile_exists every_filter_of_the_profile_is_accepted profile_needs_no_installation; do
+for claim in every_field_of_the_profile_exists every_name_in_the_guide_exists every_filter_of_the_profile_is_accepted \
+	every_colour_is_readable profile_needs_no_installation; do
 	check $claim
 done
 if [ -n "$display_problem" ]; then

@@ -1,0 +1,98 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
+#
+# screenshot.sh BUILD [FOLDER] - takes the pictures of docs/images (or FOLDER): Wireshark with the
+# plugin and the profile, on a display without a screen. Look at them before you commit them.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+build=${1:?which build folder?} images=${2:-docs/images}
+width=1600 height=1000
+mkdir -p "$images"
+
+tmp=$(mktemp -d)
+chmod 755 "$tmp"
+started=()
+stop() {
+	local pid
+	for pid in "${started[@]}"; do
+		kill "$pid" 2>/dev/null || true
+		wait "$pid" 2>/dev/null || true
+	done
+	started=()
+}
+trap 'stop; rm -rf "$tmp"' EXIT
+
+fail() {
+	echo "screenshot: $*" >&2
+	sed 's/^/  | /' "$tmp/wireshark.log" >&2 2>/dev/null || true
+	exit 1
+}
+
+# wait_for COMMAND...: up to 30 s
+wait_for() {
+	for _ in {1..150}; do
+		if "$@" >/dev/null 2>&1; then return 0; fi
+		sleep 0.2
+	done
+	return 1
+}
+
+start_display() {
+	rm -f "$tmp/display"
+	Xvfb -displayfd 5 -screen 0 ${width}x${height}x24 -nolisten tcp 5>"$tmp/display" >/dev/null 2>&1 &
+	started+=($!)
+	wait_for test -s "$tmp/display" || fail "Xvfb does not start"
+	DISPLAY=:$(cat "$tmp/display")
+	export DISPLAY
+}
+
+# Fresh settings every time, and a window as large as the display: nobody manages windows here.
+fresh_home() {
+	rm -rf "${tmp:?}/home"
+	mkdir -p "$tmp/home/.config/verbscope/wireshark" "$tmp/run"
+	chmod 700 "$tmp/run"
+	export HOME=$tmp/home XDG_CONFIG_HOME=$tmp/home/.config XDG_RUNTIME_DIR=$tmp/run LC_ALL=C.UTF-8 TZ=UTC
+	cat >"$XDG_CONFIG_HOME/verbscope/wireshark/recent_common" <<EOF2
+gui.geometry_main_x: 0
+gui.geometry_main_y: 0
+gui.geometry_main_width: $width
+gui.geometry_main_height: $height
+gui.geometry_main_maximized: FALSE
+EOF2
+}
+
+# The first frame that a filter lets through.
+frame_of() {
+	"$build/bin/vs-tshark" -r "$1" -Y "$2" -T fields -e frame.number | awk 'NR == 1'
+}
+
+# picture NAME CAPTURE FILTER KEYS...: selects the first packet of the filter, presses the keys in the
+# packet details, whose last protocol is selected, and takes the picture.
+picture() {
+	local name=$1 capture=$2 frame window
+	frame=$(frame_of "$capture" "$3")
+	[ -n "$frame" ] || fail "$capture: no packet for $3"
+	shift 3
+	start_display
+	fresh_home
+	"$build/bin/vs-wireshark" -r "$capture" -g "$frame" >"$tmp/wireshark.log" 2>&1 &
+	started+=($!)
+	wait_for xdotool search --onlyvisible --name "^${capture##*/}" || fail "no window"
+	window=$(xdotool search --onlyvisible --name "^${capture##*/}" | head -n 1)
+	xdotool windowfocus --sync "$window"
+	sleep 2
+	# A click into the lower left, the details, then keys.
+	xdotool mousemove $((width / 4)) $((height * 9 / 10)) click 1 key --delay 200 Home End "$@"
+	xdotool mousemove $((width - 2)) $((height - 2))
+	sleep 1.5
+	import -window root -depth 8 "$tmp/raw.png"
+	convert "$tmp/raw.png" +dither -colors 128 -define png:compression-level=9 "PNG8:$images/$name.png"
+	stop
+	echo "$images/$name.png: frame $frame of $capture, $(wc -c <"$images/$name.png") bytes"
+}
+
+recorded=pcaps/recorded
+# The second refusal: the first shows its colour in the list.
+picture wireshark "$recorded/loss_mixed_req_every7.pcap" 'rdma.aeth.type == 3 && frame.number > 6' shift+Right End Up Up Up
+picture wireshark-icrc "$recorded/host_peer_dgram.pcap" 'rdma.icrc.status == "Bad"' shift+Right Down Left Down Down Down
+picture wireshark-cm "$recorded/rping_rxe_v4.pcap" 'rdma.mad.attributeid == 0x10' shift+Right Down Left Down Left Down Down Down Down Down Left Down
