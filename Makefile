@@ -54,8 +54,6 @@ obj = $(patsubst %.c,$(B)/obj/%.o,$(1))
 .DELETE_ON_ERROR:
 MAKEFLAGS += --no-builtin-rules
 
-check-unit: | deps-unit
-
 include transport/module.mk
 include dissector/module.mk
 include pcaps/module.mk

@@ -35,6 +35,8 @@ CHECK_STEPS = format-check check-deps check-spdx check-scripts lint all check-in
 	      check-fuzz $(CHECK_TARGETS)
 
 check-unit: ## unit and property tests
+	@scripts/deps.sh unit
+	@$(SUBMAKE) run-unit
 
 check-deps: ## which room includes which (docs/architecture.md)
 	@scripts/check-deps.sh --self-test
