@@ -133,7 +133,10 @@ void mk_cm(struct mk_out *o);
 
 void mk_rules_roce(struct mk_out *o);
 void mk_rules_ib(struct mk_out *o);
-/* Prints "capture frame reason_id..." for both; exits 1 when a reason of reasons.def has no case. */
-void mk_rules_list(void);
+/*
+ * Prints "capture frame reason_id..." for both, or rows of a Markdown table with the sentence; exits 1
+ * when a reason of reasons.def has no case.
+ */
+void mk_rules_list(bool markdown);
 
 #endif

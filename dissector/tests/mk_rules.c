@@ -239,20 +239,27 @@ void mk_rules_ib(struct mk_out *o)
 	write_rules(o, true);
 }
 
-void mk_rules_list(void)
+static void print_rule(const struct rule *r, unsigned frame, bool markdown)
+{
+	const char *capture = is_ib(r) ? "rules-ib" : "rules-roce";
+	const struct vs_reason_info *info = vs_reason_info(r->reason), *also = vs_reason_info(r->also);
+
+	if (markdown)
+		printf("| %s | %u | %s%s%s | %s |\n", capture, frame, info->id, r->also ? ", " : "",
+		       r->also ? also->id : "", info->sentence);
+	else
+		printf("%s %u %s%s%s\n", capture, frame, info->id, r->also ? " " : "", r->also ? also->id : "");
+}
+
+void mk_rules_list(bool markdown)
 {
 	bool seen[VS_REASON_COUNT] = {0};
 	unsigned frame[2] = {0};
 	int missing = 0;
 
 	for (unsigned i = 0; i < RULES; i++) {
-		const bool ib = is_ib(&rules[i]);
-
 		seen[rules[i].reason] = true;
-		printf("%s %u %s", ib ? "rules-ib" : "rules-roce", ++frame[ib], vs_reason_info(rules[i].reason)->id);
-		if (rules[i].also)
-			printf(" %s", vs_reason_info(rules[i].also)->id);
-		putchar('\n');
+		print_rule(&rules[i], ++frame[is_ib(&rules[i])], markdown);
 	}
 	for (unsigned r = 1; r < VS_REASON_COUNT; r++)
 		if (!seen[r]) {

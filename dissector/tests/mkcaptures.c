@@ -2,9 +2,9 @@
 /*
  * mkcaptures.c - writes the small captures of pcaps/generated/.
  *
- *   mkcaptures DIR     writes all of them to DIR
- *   mkcaptures --list  prints "name TAB what it shows", the table of pcaps/generated/README.md
- *   mkcaptures --rules prints "capture frame reason..." for the captures with one packet per broken rule
+ *   mkcaptures DIR       writes all of them to DIR
+ *   mkcaptures --readme  prints pcaps/generated/README.md: the tables of captures and of broken rules
+ *   mkcaptures --rules   prints "capture frame reason..." for the captures with one packet per broken rule
  *
  * The same bytes every time: run.sh regenerates them and compares with those in the repository.
  */
@@ -71,19 +71,34 @@ static void write_all(const char *dir)
 	}
 }
 
+static void print_readme(void)
+{
+	puts("<!-- SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later -->\n"
+	     "# Captures that the generator writes\n\n"
+	     "`dissector/tests/mkcaptures.c` makes them, byte for byte the same every time; `make check-dissector`\n"
+	     "makes them anew and compares. Addresses are those of RFC 5737 and RFC 3849. ICRCs and VCRCs are right\n"
+	     "unless the table says otherwise. After a change of the generator `make update-golden` rewrites them,\n"
+	     "and this page with them.\n\n"
+	     "| capture | what it shows |\n|---|---|");
+	for (unsigned i = 0; i < CAPTURES; i++)
+		printf("| %s | %s |\n", captures[i].name, captures[i].what);
+	puts("\n## Broken rules\n\n"
+	     "Each frame of `rules-roce` and `rules-ib` breaks what the table says and nothing else.\n\n"
+	     "| capture | frame | rule | sentence |\n|---|---|---|---|");
+	mk_rules_list(true);
+}
+
 int main(int argc, char **argv)
 {
 	if (argc != 2) {
-		fputs("usage: mkcaptures DIR | --list | --rules\n", stderr);
+		fputs("usage: mkcaptures DIR | --readme | --rules\n", stderr);
 		return 2;
 	}
-	if (strcmp(argv[1], "--list") == 0) {
-		for (unsigned i = 0; i < CAPTURES; i++)
-			printf("%s\t%s\n", captures[i].name, captures[i].what);
-	} else if (strcmp(argv[1], "--rules") == 0) {
-		mk_rules_list();
-	} else {
+	if (strcmp(argv[1], "--readme") == 0)
+		print_readme();
+	else if (strcmp(argv[1], "--rules") == 0)
+		mk_rules_list(false);
+	else
 		write_all(argv[1]);
-	}
 	return 0;
 }

@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# checks-output.sh - what people read: summary lines, trees, statistics, against golden files; and
+# that two passes say the same as one. Sourced by run.sh.
+# shellcheck shell=bash disable=SC2154
+
+# Frames that are ours; what TCP and ICMP say of a request depends on having seen the answer, so it
+# differs between the passes by design (there is ping over IPoIB among the captures).
+two_passes() {
+	ours -r "$W/all.pcapng" -Y 'rdma && !icmp && !icmpv6' -V >"$W/pass1" && ours -r "$W/all.pcapng" -2 -Y 'rdma && !icmp && !icmpv6' -V >"$W/pass2" || return
+	[ -s "$W/pass1" ] && same "$W/pass1" "$W/pass2" || return
+	ours -r "$W/all.pcapng" -Y 'rdma && !icmp && !icmpv6' -T fields -e frame.number -e _ws.col.Info -e rdma.icrc.status \
+		-e ip.src -e ip.dst -e rdma.bth.psn >"$W/pass1" &&
+		ours -r "$W/all.pcapng" -2 -Y 'rdma && !icmp && !icmpv6' -T fields -e frame.number -e _ws.col.Info -e rdma.icrc.status -e ip.src \
+			-e ip.dst -e rdma.bth.psn >"$W/pass2" && same "$W/pass1" "$W/pass2"
+}
+
+COLUMNS='gui.column.format:"No.","%m","Source","%s","Destination","%d","Protocol","%p","Length","%L","Info","%i"'
+
+# summarize FOLDER CAPTURE...: each on its own: what one teaches (CM, conversations) must not leak into the next.
+summarize() {
+	local to=$1 file
+	shift
+	for file; do
+		ours -o "$COLUMNS" -c 300 -r "$file" >"$to/$(basename "$file" .pcap).txt" || return
+	done
+}
+
+write_summaries() {
+	local all=("${generated[@]}" "${recorded[@]}") half other
+	mkdir -p "$1"
+	half=$((${#all[@]} / 2))
+	summarize "$1" "${all[@]:0:half}" &
+	other=$!
+	summarize "$1" "${all[@]:half}" && wait "$other"
+}
+
+golden_summaries() {
+	write_summaries "$W/summary" || return
+	diff -ru "$GOLDEN/summary" "$W/summary"
+}
+
+# Trees: of each kind of packet one, labels and all.
+TREES='opcodes-roce|rdma.bth.opcode in {0x00,0x05,0x0b,0x0c,0x0f,0x11,0x12,0x13,0x17,0x1c,0x1d,0x44,0x51,0x65,0x81,0xab,0xb7} && (ip || frame.number > 172)
+opcodes-ib|rdma.bth.opcode in {0x05,0x11}
+cm|frame.number < 13
+ib|frame.number in {1,7,8,14,15,16,17}
+ib-mad|frame.number < 15
+aeth|frame.number in {1,32,33,64,65,97,98,99,100,101,102,103}
+crc|frame.number < 6
+ib-crc|rdma
+ecn|frame.number < 9
+gso|frame.number in {1,5,9}
+snap|frame.number in {50,60,70,80,90,100,109}
+fragments|rdma
+rules-roce|rdma
+rules-ib|rdma
+dc|rdma
+icmp|rdma'
+
+write_trees() {
+	local name filter option
+	mkdir -p "$1"
+	while IFS='|' read -r name filter; do
+		option=rdma.dc:FALSE
+		[ "$name" != dc ] || option=rdma.dc:TRUE
+		ours -o "$option" -r "pcaps/generated/$name.pcap" -Y "$filter" -O rdma >"$W/details" || return
+		own_tree <"$W/details" >"$1/$name.txt"
+	done <<<"$TREES"
+}
+
+# Frame numbers and our own subtrees: what Wireshark says about the rest changes with its version.
+own_tree() {
+	awk '/^Frame [0-9]+:/ { printf "%s%s\n", sep, $1 " " $2; sep = "\n"; mine = 0; next }
+		/^[^ ]/ { mine = /^(InfiniBand|RoCE|RRoCE), / }
+		mine'
+}
+
+golden_trees() {
+	write_trees "$W/tree" || return
+	diff -ru "$GOLDEN/tree" "$W/tree"
+}
+
+write_statistics() {
+	ours -q -r "$W/statistics.pcapng" -z rdma,opcodes -z conv,rdma -z endpoints,rdma -z expert
+}
+
+statistics() {
+	mergecap -a -F pcapng -w "$W/statistics.pcapng" pcaps/recorded/loss_mixed_req_every7.pcap pcaps/recorded/rc_read_v6.pcap \
+		pcaps/recorded/cm_udaddy_sidr.pcap pcaps/generated/opcodes-ib.pcap pcaps/generated/ecn.pcap \
+		pcaps/generated/rules-roce.pcap || return
+	write_statistics
+}
+
+golden_statistics() {
+	statistics >"$W/statistics" && same "$GOLDEN/statistics.txt" "$W/statistics"
+}
+
+update_golden() {
+	mkdir -p "$GOLDEN"
+	"$MKCAPTURES" --readme >pcaps/generated/README.md
+	rm -rf "$GOLDEN/summary" "$GOLDEN/tree"
+	if ! write_summaries "$GOLDEN/summary" || ! write_trees "$GOLDEN/tree" || ! statistics >"$GOLDEN/statistics.txt"; then
+		die "tshark failed: $W/stderr"
+	fi
+	{
+		echo "# capture, its ICRCs: good bad unverified none, and with LRH its VCRCs likewise"
+		crc_table | sort -u
+	} >"$GOLDEN/crc.txt"
+	{
+		echo "# capture, rule that its packets break, how often"
+		reason_counts
+	} >"$GOLDEN/reasons.txt"
+	git status --short "$GOLDEN" pcaps/generated || true
+}
