@@ -128,8 +128,8 @@ static void fill_cells(stat_tap_table *table)
 	}
 }
 
-static tap_packet_status opcodes_packet(void *tapdata, packet_info *pinfo _U_, epan_dissect_t *edt _U_, const void *data,
-					tap_flags_t flags _U_)
+static tap_packet_status opcodes_packet(void *tapdata, packet_info *pinfo _U_, epan_dissect_t *edt _U_,
+					const void *data, tap_flags_t flags _U_)
 {
 	stat_data_t *stat = tapdata;
 	stat_tap_table *table = stat_tap_find_table(stat->stat_tap_data, opcode_table);
@@ -203,6 +203,15 @@ static const char *endpoint_text(wmem_allocator_t *pool, const address *a, bool 
 	return known ? wmem_strdup_printf(pool, "%s QP 0x%06x", host, qp) : wmem_strdup_printf(pool, "%s QP ?", host);
 }
 
+/*
+ * Whether a filter or a column names the field itself. proto_field_is_referenced says yes to every
+ * field of a tree that is printed; these are hidden, and making them costs more than half a header.
+ */
+static bool asked_for(const proto_tree *tree, int hf)
+{
+	return tree != NULL && proto_registrar_get_nth((unsigned)hf)->ref_type >= HF_REF_TYPE_DIRECT;
+}
+
 void rdma_stats_add_endpoints(struct rdma_ctx *c)
 {
 	const address *src = &c->pinfo->src, *dst = &c->pinfo->dst;
@@ -211,12 +220,12 @@ void rdma_stats_add_endpoints(struct rdma_ctx *c)
 
 	if (!(c->pkt.flags & VS_PKT_HAS_BTH))
 		return;
-	if (proto_field_is_referenced(c->tree, hf_src) || proto_field_is_referenced(c->tree, hf_any)) {
+	if (asked_for(c->tree, hf_src) || asked_for(c->tree, hf_any)) {
 		text = endpoint_text(pool, src, c->src_qp_known, c->src_qp);
 		proto_item_set_hidden(proto_tree_add_string(c->tree, hf_src, c->tvb, 0, 0, text));
 		proto_item_set_hidden(proto_tree_add_string(c->tree, hf_any, c->tvb, 0, 0, text));
 	}
-	if (proto_field_is_referenced(c->tree, hf_dst) || proto_field_is_referenced(c->tree, hf_any)) {
+	if (asked_for(c->tree, hf_dst) || asked_for(c->tree, hf_any)) {
 		text = endpoint_text(pool, dst, true, c->pkt.bth.destqp);
 		proto_item_set_hidden(proto_tree_add_string(c->tree, hf_dst, c->tvb, 0, 0, text));
 		proto_item_set_hidden(proto_tree_add_string(c->tree, hf_any, c->tvb, 0, 0, text));
@@ -293,13 +302,13 @@ void rdma_stats_register(int proto)
 	static hf_register_info hf[] = {
 		{&hf_src,
 		 {"Source endpoint", "rdma.endpoint.src", FT_STRING, BASE_NONE, NULL, 0,
-		  "Source address and QP, as in the conversation table", HFILL}},
+		  "Source address and QP, as in the conversation table; for filters alone", HFILL}},
 		{&hf_dst,
 		 {"Destination endpoint", "rdma.endpoint.dst", FT_STRING, BASE_NONE, NULL, 0,
-		  "Destination address and QP, as in the conversation table", HFILL}},
+		  "Destination address and QP, as in the conversation table; for filters alone", HFILL}},
 		{&hf_any,
 		 {"Endpoint", "rdma.endpoint", FT_STRING, BASE_NONE, NULL, 0,
-		  "Source or destination address and QP, as in the conversation table", HFILL}},
+		  "Source or destination address and QP, as in the conversation table; for filters alone", HFILL}},
 	};
 
 	proto_register_field_array(proto, hf, G_N_ELEMENTS(hf));
