@@ -19,8 +19,9 @@
 
 #include <ws_version.h>
 
-#define RDMA_WS_AT_LEAST(major, minor) \
-	(WIRESHARK_VERSION_MAJOR > (major) || (WIRESHARK_VERSION_MAJOR == (major) && WIRESHARK_VERSION_MINOR >= (minor)))
+#define RDMA_WS_AT_LEAST(major, minor)        \
+	(WIRESHARK_VERSION_MAJOR > (major) || \
+	 (WIRESHARK_VERSION_MAJOR == (major) && WIRESHARK_VERSION_MINOR >= (minor)))
 
 #if !RDMA_WS_AT_LEAST(4, 0)
 #error "Verbscope's plugin needs the headers of Wireshark 4.0 or newer"

@@ -58,7 +58,8 @@ static bool find_ipv4(const uint8_t *udp, size_t before, const packet_info *pinf
 
 		if (ip[0] != (0x40 | len / 4) || ip[9] != IP_PROTO_UDP || (be16(ip + 6) & IPV4_OFFSET) != 0)
 			continue;
-		if (!address_is(&pinfo->net_src, AT_IPv4, ip + 12, 4) || !address_is(&pinfo->net_dst, AT_IPv4, ip + 16, 4))
+		if (!address_is(&pinfo->net_src, AT_IPv4, ip + 12, 4) ||
+		    !address_is(&pinfo->net_dst, AT_IPv4, ip + 16, 4))
 			continue;
 		net->ip = ip;
 		net->len = len + UDP_LEN;
@@ -196,8 +197,7 @@ static void add_missing(struct rdma_ctx *c, int hf_status, int hf_reason, const 
 
 	if (c->tree == NULL)
 		return;
-	proto_item_set_generated(
-		proto_tree_add_uint(c->tree, hf_status, c->tvb, end, 0, PROTO_CHECKSUM_E_UNVERIFIED));
+	proto_item_set_generated(proto_tree_add_uint(c->tree, hf_status, c->tvb, end, 0, PROTO_CHECKSUM_E_UNVERIFIED));
 	add_reason(c, hf_reason, end, crc);
 }
 
@@ -239,8 +239,8 @@ void rdma_crc_register(int proto, module_t *prefs)
 		 {"Invariant CRC Status", "rdma.icrc.status", FT_UINT8, BASE_NONE, VALS(proto_checksum_vals), 0, NULL,
 		  HFILL}},
 		{&hf_icrc_reason,
-		 {"Invariant CRC unverified because", "rdma.icrc.unverified_reason", FT_STRING, BASE_NONE, NULL, 0, NULL,
-		  HFILL}},
+		 {"Invariant CRC unverified because", "rdma.icrc.unverified_reason", FT_STRING, BASE_NONE, NULL, 0,
+		  NULL, HFILL}},
 		{&hf_vcrc, {"Variant CRC", "rdma.vcrc", FT_UINT16, BASE_HEX, NULL, 0, "Bytes as on the wire", HFILL}},
 		{&hf_vcrc_status,
 		 {"Variant CRC Status", "rdma.vcrc.status", FT_UINT8, BASE_NONE, VALS(proto_checksum_vals), 0, NULL,

@@ -16,7 +16,7 @@ static uint8_t place_of[VS_REASON_COUNT]; /* enum rdma_place */
 #define RDMA_SEV_ERROR PI_ERROR
 
 /* The group is set when registering: it follows from the id. */
-#define VS_REASON(ID, id, severity, clause, sentence)                                                                  \
+#define VS_REASON(ID, id, severity, clause, sentence) \
 	{&ei_reason[VS_REASON_##ID], {"rdma.reason." id, PI_PROTOCOL, RDMA_SEV_##severity, sentence, EXPFILL}},
 static ei_register_info ei[] = {
 #include "reasons.def"
@@ -26,11 +26,11 @@ static const struct {
 	const char *prefix;
 	enum rdma_place place;
 } places[] = {
-	{"lrh_", RDMA_AT_LRH},         {"grh_", RDMA_AT_GRH},         {"bth_", RDMA_AT_BTH},
-	{"pad_", RDMA_AT_PAD},         {"payload_", RDMA_AT_PAYLOAD}, {"pkt_align", RDMA_AT_PAYLOAD},
-	{"reth_", RDMA_AT_RETH},       {"aeth_", RDMA_AT_AETH},       {"atomic_", RDMA_AT_ATOMICETH},
-	{"deth_", RDMA_AT_DETH},       {"ud_", RDMA_AT_DETH},         {"rdeth_", RDMA_AT_RDETH},
-	{"xrceth_", RDMA_AT_XRCETH},   {"feth_", RDMA_AT_FETH},       {"cnp_", RDMA_AT_PAYLOAD},
+	{"lrh_", RDMA_AT_LRH},       {"grh_", RDMA_AT_GRH},         {"bth_", RDMA_AT_BTH},
+	{"pad_", RDMA_AT_PAD},       {"payload_", RDMA_AT_PAYLOAD}, {"pkt_align", RDMA_AT_PAYLOAD},
+	{"reth_", RDMA_AT_RETH},     {"aeth_", RDMA_AT_AETH},       {"atomic_", RDMA_AT_ATOMICETH},
+	{"deth_", RDMA_AT_DETH},     {"ud_", RDMA_AT_DETH},         {"rdeth_", RDMA_AT_RDETH},
+	{"xrceth_", RDMA_AT_XRCETH}, {"feth_", RDMA_AT_FETH},       {"cnp_", RDMA_AT_PAYLOAD},
 	{"mad_", RDMA_AT_PAYLOAD},
 };
 

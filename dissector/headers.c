@@ -55,11 +55,7 @@ static const range_string pkey_vals[] = {
 	{0, 0, NULL},
 };
 static const value_string aeth_type_vals[] = {
-	{VS_AETH_ACK, "ACK"},
-	{VS_AETH_RNR, "RNR NAK"},
-	{VS_AETH_RESERVED, "reserved"},
-	{VS_AETH_NAK, "NAK"},
-	{0, NULL},
+	{VS_AETH_ACK, "ACK"}, {VS_AETH_RNR, "RNR NAK"}, {VS_AETH_RESERVED, "reserved"}, {VS_AETH_NAK, "NAK"}, {0, NULL},
 };
 static const value_string feth_sel_vals[] = {
 	{0, "range of memory"},
@@ -90,7 +86,8 @@ static void fill_names(void)
 		if (credits == VS_CREDITS_UNLIMITED)
 			snprintf(credit_names[i], sizeof(credit_names[i]), "no limit");
 		else
-			snprintf(credit_names[i], sizeof(credit_names[i]), "%u credit%s", credits, credits == 1 ? "" : "s");
+			snprintf(credit_names[i], sizeof(credit_names[i]), "%u credit%s", credits,
+				 credits == 1 ? "" : "s");
 		credit_vals[i] = (value_string){i, credit_names[i]};
 		rnr_vals[i] = (value_string){i, vs_rnr_timer_text((uint8_t)i)};
 		nak_vals[i] = (value_string){i, vs_nak_text((uint8_t)i)};
@@ -289,7 +286,7 @@ static void add_ieth(struct rdma_ctx *c, int off)
 
 /* By bit number of enum vs_hdr, which is wire order. */
 static void (*const add_ext[VS_HDR_COUNT])(struct rdma_ctx *c, int off) = {
-	add_dcext, add_dcceth, add_rdeth, add_xrceth,    add_deth,        add_feth,
+	add_dcext, add_dcceth, add_rdeth,     add_xrceth,       add_deth,  add_feth,
 	add_reth,  add_aeth,   add_atomiceth, add_atomicacketh, add_immdt, add_ieth,
 };
 
@@ -334,9 +331,20 @@ void rdma_headers_add(struct rdma_ctx *c)
 
 /* ---- registration ---- */
 
-#define NODE(hf, name, abbrev, blurb) {&hf, {name, "rdma." abbrev, FT_NONE, BASE_NONE, NULL, 0, blurb, HFILL}}
-#define FIELD(hf, name, abbrev, type, base, strings, mask, blurb)                                                      \
-	{&hf, {name, "rdma." abbrev, type, base, strings, mask, blurb, HFILL}}
+#define NODE(hf, name, abbrev, blurb)                                                   \
+	{                                                                               \
+		&hf,                                                                    \
+		{                                                                       \
+			name, "rdma." abbrev, FT_NONE, BASE_NONE, NULL, 0, blurb, HFILL \
+		}                                                                       \
+	}
+#define FIELD(hf, name, abbrev, type, base, strings, mask, blurb)                     \
+	{                                                                             \
+		&hf,                                                                  \
+		{                                                                     \
+			name, "rdma." abbrev, type, base, strings, mask, blurb, HFILL \
+		}                                                                     \
+	}
 
 static hf_register_info hf_net[] = {
 	NODE(hf_lrh, "Local Route Header", "lrh", NULL),

@@ -16,9 +16,9 @@
 #include "vs/psn.h"
 
 #define BTH_LEN 12u
-#define SEG_MIN 16u                         /* BTH and ICRC */
+#define SEG_MIN 16u                           /* BTH and ICRC */
 #define SEG_MAX (12u + 4 + 8 + 28 + 4096 + 4) /* more headers than any data packet has, the largest MTU, ICRC */
-#define LENGTH_STEP 4u                      /* payload and pad are a multiple of 4 */
+#define LENGTH_STEP 4u                        /* payload and pad are a multiple of 4 */
 
 static uint32_t get24(const uint8_t *b)
 {

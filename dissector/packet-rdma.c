@@ -203,8 +203,7 @@ static void add_payload(struct rdma_ctx *c)
 	if (c->src_qp_known && !(p->hdrs & VS_HDR_DETH))
 		proto_item_set_generated(proto_tree_add_uint(c->tree, hf_src_qp, c->tvb, 0, 0, c->src_qp));
 	if (p->bth.opcode == VS_OP_CNP && (p->flags & VS_PKT_HAS_BTH)) {
-		c->at[RDMA_AT_PAYLOAD] =
-			proto_tree_add_item(c->tree, hf_cnp, c->tvb, off, (int)p->payload_len, ENC_NA);
+		c->at[RDMA_AT_PAYLOAD] = proto_tree_add_item(c->tree, hf_cnp, c->tvb, off, (int)p->payload_len, ENC_NA);
 		return;
 	}
 	if (p->flags & VS_PKT_HDR_MISSING) {
@@ -221,8 +220,8 @@ static void add_payload(struct rdma_ctx *c)
 		proto_item_set_generated(ti);
 	}
 	if (p->pad_len > 0)
-		c->at[RDMA_AT_PAD] = proto_tree_add_item(c->tree, hf_pad, c->tvb, off + (int)p->payload_len,
-							 p->pad_len, ENC_NA);
+		c->at[RDMA_AT_PAD] =
+			proto_tree_add_item(c->tree, hf_pad, c->tvb, off + (int)p->payload_len, p->pad_len, ENC_NA);
 }
 
 static void add_trailer(struct rdma_ctx *c)
@@ -231,7 +230,8 @@ static void add_trailer(struct rdma_ctx *c)
 	int cap = (int)tvb_captured_length(c->tvb);
 
 	if (c->tree != NULL && p->trailer_len > 0 && (int)p->trailer_len <= cap)
-		proto_tree_add_item(c->tree, hf_trailer, c->tvb, cap - (int)p->trailer_len, (int)p->trailer_len, ENC_NA);
+		proto_tree_add_item(c->tree, hf_trailer, c->tvb, cap - (int)p->trailer_len, (int)p->trailer_len,
+				    ENC_NA);
 }
 
 static void raise_reasons(struct rdma_ctx *c)
@@ -279,7 +279,8 @@ static void hand_on_raw(struct rdma_ctx *c, tvbuff_t *next)
 		call_dissector(ipv6_handle, next, c->pinfo, c->top_tree);
 		return;
 	}
-	if (!(p->flags & VS_PKT_HAS_RWH) || !dissector_try_uint(ethertype_table, p->rwh.etype, next, c->pinfo, c->top_tree))
+	if (!(p->flags & VS_PKT_HAS_RWH) ||
+	    !dissector_try_uint(ethertype_table, p->rwh.etype, next, c->pinfo, c->top_tree))
 		call_data_dissector(next, c->pinfo, c->top_tree);
 }
 
@@ -319,7 +320,8 @@ static void show(struct rdma_ctx *c)
 static void dissect_segment(const struct rdma_ctx *whole, const struct rdma_net *net, proto_tree *tree, uint32_t k,
 			    uint32_t seg_len)
 {
-	uint32_t off = k * seg_len, cap = tvb_captured_length(whole->tvb) - off, wire = tvb_reported_length(whole->tvb) - off;
+	uint32_t off = k * seg_len, cap = tvb_captured_length(whole->tvb) - off,
+		 wire = tvb_reported_length(whole->tvb) - off;
 	struct rdma_ctx c = {
 		.pinfo = whole->pinfo, .top_tree = whole->top_tree, .start = RDMA_START_BTH, .dc = whole->dc};
 	char info[INFO_LEN] = "";
@@ -334,7 +336,8 @@ static void dissect_segment(const struct rdma_ctx *whole, const struct rdma_net 
 	c.src_qp = whole->src_qp;
 	if (tree != NULL) {
 		rdma_info_format(&c, info, sizeof(info));
-		c.item = proto_tree_add_none_format(tree, hf_segment, c.tvb, 0, (int)cap, "Segment %u: %s", k + 1, info);
+		c.item =
+			proto_tree_add_none_format(tree, hf_segment, c.tvb, 0, (int)cap, "Segment %u: %s", k + 1, info);
 		c.tree = proto_item_add_subtree(c.item, ett_segment);
 	}
 	rdma_offload_check(&c, net, k);
@@ -460,7 +463,8 @@ static bool looks_like_roce(tvbuff_t *tvb)
 	if (tvb_captured_length(tvb) < 12)
 		return false;
 	opcode = rdma_tvb_u8(tvb, 0);
-	return tvb_reported_length(tvb) % 4 == 0 && vs_opcodes[opcode].name != NULL && (rdma_tvb_u8(tvb, 1) & 0x0f) == 0 &&
+	return tvb_reported_length(tvb) % 4 == 0 && vs_opcodes[opcode].name != NULL &&
+	       (rdma_tvb_u8(tvb, 1) & 0x0f) == 0 &&
 	       tvb_reported_length(tvb) >= 12 + 4 + vs_hdrs_size(vs_opcodes[opcode].hdrs);
 }
 
@@ -501,7 +505,8 @@ static void register_fields(void)
 		 {"Trailer", "rdma.trailer", FT_BYTES, BASE_NONE, NULL, 0, "Bytes after the packet proper", HFILL}},
 		{&hf_raw, {"Bytes", "rdma.raw", FT_BYTES, BASE_NONE, NULL, 0, "What there is of a header", HFILL}},
 		{&hf_src_qp,
-		 {"Source QP (from the connection's set-up)", "rdma.src_qp", FT_UINT24, BASE_HEX, NULL, 0, NULL, HFILL}},
+		 {"Source QP (from the connection's set-up)", "rdma.src_qp", FT_UINT24, BASE_HEX, NULL, 0, NULL,
+		  HFILL}},
 		{&hf_segments,
 		 {"Segmentation-offload segments", "rdma.offload.segments", FT_UINT32, BASE_DEC, NULL, 0,
 		  "Packets that this one datagram was captured as", HFILL}},
@@ -526,10 +531,11 @@ void rdma_register(void)
 	proto_rdma = proto_register_protocol("RDMA (InfiniBand and RoCE, Verbscope)", "RDMA", "rdma");
 	prefs = prefs_register_protocol(proto_rdma, rdma_takeover_apply);
 	rdma_takeover_register(prefs);
-	prefs_register_bool_preference(prefs, "dc", "Decode opcodes 0x40 to 0x5f as Mellanox DC",
-				       "These opcodes are Reliable Datagram (RD) by the specification, which nobody has "
-				       "built; Mellanox uses them for its Dynamically Connected transport.",
-				       &dc_opcodes);
+	prefs_register_bool_preference(
+		prefs, "dc", "Decode opcodes 0x40 to 0x5f as Mellanox DC",
+		"These opcodes are Reliable Datagram (RD) by the specification, which nobody has "
+		"built; Mellanox uses them for its Dynamically Connected transport.",
+		&dc_opcodes);
 	register_fields();
 	rdma_headers_register(proto_rdma);
 	rdma_crc_register(proto_rdma, prefs);

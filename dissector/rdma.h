@@ -75,14 +75,14 @@ struct rdma_ctx {
 	uint32_t src_qp;      /* DETH, or learnt; 0 when unknown */
 	bool src_qp_known;
 	enum rdma_start start;
-	bool dc; /* opcodes 0x40..0x5f are Mellanox DC, by preference */
-	bool ce; /* the IP header carries an ECN CE mark */
+	bool dc;              /* opcodes 0x40..0x5f are Mellanox DC, by preference */
+	bool ce;              /* the IP header carries an ECN CE mark */
 	uint32_t payload_len; /* as on the wire, without pad */
-	uint32_t segments; /* packets in this datagram, when it is an offload super-packet; 0 otherwise */
+	uint32_t segments;    /* packets in this datagram, when it is an offload super-packet; 0 otherwise */
 	struct rdma_crc icrc, vcrc;
 	enum vs_reason reasons[RDMA_REASONS_MAX]; /* broken rules, most basic first */
-	uint32_t reason_count; /* may be larger than the array */
-	proto_item *at[RDMA_AT_COUNT]; /* NULL where the header is not there, or no tree is wanted */
+	uint32_t reason_count;                    /* may be larger than the array */
+	proto_item *at[RDMA_AT_COUNT];            /* NULL where the header is not there, or no tree is wanted */
 };
 
 /* Tap record, one per packet with a BTH; packet scope. Tap name "rdma". */
@@ -113,7 +113,7 @@ void rdma_crc_register(int proto, module_t *prefs);
 /* The IP and UDP header in front of a BTH. `ip` is NULL when there is none that can be used. */
 struct rdma_net {
 	const uint8_t *ip;
-	size_t len;         /* bytes from `ip` to the BTH */
+	size_t len; /* bytes from `ip` to the BTH */
 	enum vs_encap encap;
 	bool lengths_zero;  /* a length field is 0: segmentation offload fills it in later */
 	const char *reason; /* static: why not usable; NULL when `ip` is */

@@ -133,8 +133,10 @@ void rdma_takeover_handoff(dissector_t lrh, dissector_t grh, dissector_t bth)
 	builtin_bth = dissector_get_default_uint_handle("udp.port", VS_UDP_PORT_ROCE);
 
 	ours_lrh = create_dissector_handle_with_name_and_description(lrh, proto_rdma, "rdma", "InfiniBand (Verbscope)");
-	ours_grh = create_dissector_handle_with_name_and_description(grh, proto_rdma, "rdma.rocev1", "RoCEv1 (Verbscope)");
-	ours_bth = create_dissector_handle_with_name_and_description(bth, proto_rdma, "rdma.rocev2", "RoCEv2 (Verbscope)");
+	ours_grh =
+		create_dissector_handle_with_name_and_description(grh, proto_rdma, "rdma.rocev1", "RoCEv1 (Verbscope)");
+	ours_bth =
+		create_dissector_handle_with_name_and_description(bth, proto_rdma, "rdma.rocev2", "RoCEv2 (Verbscope)");
 	ours_bth_first = create_dissector_handle(bth, proto_rdma);
 
 	/* The init routine completes this for UDP; see above. */
