@@ -66,9 +66,9 @@ static int hf_ulp, hf_ulp_why, hf_ulp_frame;
 static int proto;
 static dissector_table_t decode_as;
 static heur_dissector_list_t payload_heurs;
-static GHashTable *heurs; /* by unique name -> struct heur */
+static GHashTable *heurs;                       /* by unique name -> struct heur */
 static GPtrArray *foreign_payload, *foreign_cm; /* heur_dtbl_entry_t that aren't Wireshark's own */
-static wmem_map_t *flows;  /* src, dst, dest QP -> struct flow */
+static wmem_map_t *flows;                       /* src, dst, dest QP -> struct flow */
 static wmem_map_t *assocs; /* client, server, their QPs -> struct ulp_assoc that CM didn't tell of */
 
 /* ---- calling ---- */
@@ -230,11 +230,12 @@ static bool rule_wants(struct rdma_ctx *c, const struct ulp_rule *r, const struc
 	}
 	if (f == NULL || f->open != r)
 		return false;
-	if (f->next_psn != c->pkt.bth.psn) {
-		if (vs_psn_gt(c->pkt.bth.psn, f->next_psn)) /* something is missing: the message can't be whole */
-			f->open = NULL;
+	if (c->pkt.bth.psn == 0) /* a message across the wrap of PSNs: the dissector can't put it together */
+		f->open = NULL;
+	if (f->open == NULL)
 		return false;
-	}
+	if (f->next_psn != c->pkt.bth.psn) /* sent again, or after a loss: the missing one will come */
+		return false;
 	f->next_psn = vs_psn_add(f->next_psn, 1);
 	if (flags & VS_OPF_E)
 		f->open = NULL;
@@ -269,7 +270,7 @@ static bool by_flow(struct rdma_ctx *c, const struct ulp_bytes *b, struct verdic
 {
 	const struct flow *f = flow_find(c->pinfo, c->pkt.bth.destqp, false);
 
-	if (f == NULL || f->rule == NULL)
+	if (f == NULL || f->rule == NULL || f->ref.assoc->last_frame != 0)
 		return false;
 	/* CM has named another connection since then */
 	if (v->ref.assoc != NULL && v->ref.assoc != f->ref.assoc)
@@ -336,34 +337,39 @@ static bool decide(struct rdma_ctx *c, tvbuff_t *tvb, struct verdict *v)
 
 /* ---- a packet ---- */
 
+static const char *handle_name(dissector_handle_t handle)
+{
+	return proto_get_protocol_filter_name(dissector_handle_get_protocol_index(handle));
+}
+
 static void explain(struct rdma_ctx *c, const struct verdict *v)
 {
 	static const char *const why[] = {
-		[ULP_BY_DECODE_AS] = "Decode As", [ULP_BY_TABLE] = "the table of protocols by QP",
-		[ULP_BY_SERVICE] = "service ID of the connection", [ULP_BY_HEADER] = "its header",
+		[ULP_BY_DECODE_AS] = "Decode As",
+		[ULP_BY_TABLE] = "the table of protocols by QP",
+		[ULP_BY_SERVICE] = "service ID of the connection",
+		[ULP_BY_HEADER] = "its header",
 		[ULP_BY_FLOW] = "an earlier header of this flow",
 	};
-	const char *name = v->rule != NULL ? v->rule->name : dissector_handle_get_dissector_name(v->handle);
+	const char *name = v->rule != NULL ? v->rule->name : handle_name(v->handle);
 
 	if (c->tree == NULL)
 		return;
-	proto_item_set_generated(proto_tree_add_string(c->tree, hf_ulp, c->tvb, 0, 0, name != NULL ? name : "?"));
+	proto_item_set_generated(proto_tree_add_string(c->tree, hf_ulp, c->tvb, 0, 0, name));
 	proto_item_set_generated(proto_tree_add_string(c->tree, hf_ulp_why, c->tvb, 0, 0, why[v->why]));
 	if (v->frame != 0 && v->frame != c->pinfo->num)
 		proto_item_set_generated(proto_tree_add_uint(c->tree, hf_ulp_frame, c->tvb, 0, 0, v->frame));
 }
 
-static bool try_decode_as(struct rdma_ctx *c, tvbuff_t *tvb)
+static bool try_decode_as(struct rdma_ctx *c, dissector_handle_t handle, tvbuff_t *tvb)
 {
-	dissector_handle_t handle = decode_as != NULL ? dissector_get_payload_handle(decode_as) : NULL;
 	struct verdict v = {.handle = handle, .why = ULP_BY_DECODE_AS};
 	struct infinibandinfo info;
 
-	if (handle == NULL || tvb_reported_length(tvb) == 0)
-		return false;
 	if (ulp_cm_find(c->pinfo, c->pkt.bth.destqp, &v.ref))
 		ulp_conv_ensure(c->pinfo, &v.ref, v.ref.assoc->service_id);
 	info_fill(c, &info, false);
+	col_append_str(c->pinfo->cinfo, COL_INFO, " ");
 	if (!call(c, handle, tvb, &info))
 		return false;
 	explain(c, &v);
@@ -387,10 +393,13 @@ static bool try_verdict(struct rdma_ctx *c, tvbuff_t *tvb, const struct verdict 
 		ulp_conv_ensure(c->pinfo, &v->ref, service);
 	}
 	info_fill(c, &info, padded);
+	if (v->rule != NULL && (v->rule->flags & ULP_APPENDS))
+		col_append_str(c->pinfo->cinfo, COL_INFO, " ");
 	if (v->rule != NULL)
 		taken = call_by_name(c, v->rule->heur, padded ? with_pad(c, tvb) : tvb, &info);
 	else
-		taken = call(c, v->handle, tvb, &info);
+		taken = call(c, v->handle, tvb,
+			     NULL); /* not one for InfiniBand: it would take our data for something else */
 	if (taken)
 		explain(c, v);
 	return taken;
@@ -439,11 +448,13 @@ bool rdma_ulp_dissect(struct rdma_ctx *c, tvbuff_t *tvb)
 	/* A segmentation-offload super-packet holds several of ours: the PSN tells them apart. */
 	const uint32_t key = 0x01000000u | c->pkt.bth.psn;
 	struct verdict *stored, now = {0};
+	dissector_handle_t handle;
 
 	if (!enabled)
 		return false;
-	if (try_decode_as(c, tvb))
-		return true;
+	handle = decode_as != NULL ? dissector_get_payload_handle(decode_as) : NULL;
+	if (handle != NULL && (tvb_reported_length(tvb) == 0 || try_decode_as(c, handle, tvb)))
+		return tvb_reported_length(tvb) != 0;
 	if (PINFO_FD_VISITED(c->pinfo)) {
 		stored = p_get_proto_data(wmem_file_scope(), c->pinfo, proto, key);
 		if (stored != NULL)
@@ -468,6 +479,8 @@ static bool cm_private_fits(const struct ulp_rule *r, uint16_t attribute, tvbuff
 		       (((first & 0xf0) == 0x20 || (first & 0xf0) == 0x30) && rdma_tvb_u8(tvb, 1) == 0xaa);
 	if (g_str_equal(r->name, "nvme-rdma"))
 		return attribute == VS_CM_ATTR_REQ || attribute == VS_CM_ATTR_REP || attribute == VS_CM_ATTR_REJ;
+	if (g_str_equal(r->name, "infiniband_sdp")) /* zeros would be a Hello */
+		return tvb_captured_length(tvb) >= 16 && tvb_get_ntohl(tvb, 4) >= 16;
 	return true;
 }
 
@@ -487,9 +500,12 @@ bool rdma_ulp_cm_private(struct rdma_ctx *c, uint16_t attribute, tvbuff_t *priva
 	}
 	if (rule == NULL && tvb_captured_length(private_tvb) >= 4 && tvb_get_letohl(private_tvb, 0) == LNET_MAGIC)
 		rule = ulp_rule_by_name("lnet", strlen("lnet"));
-	if (rule != NULL && cm_private_fits(rule, attribute, private_tvb) &&
-	    call_by_name(c, rule->heur_cm, private_tvb, &info))
-		return true;
+	if (rule != NULL && cm_private_fits(rule, attribute, private_tvb)) {
+		if (rule->flags & ULP_APPENDS)
+			col_append_str(c->pinfo->cinfo, COL_INFO, " ");
+		if (call_by_name(c, rule->heur_cm, private_tvb, &info))
+			return true;
+	}
 	return try_entries(c, foreign_cm, private_tvb, &info);
 }
 
@@ -522,8 +538,8 @@ void rdma_ulp_register(int proto_id)
 {
 	static hf_register_info hf[] = {
 		{&hf_ulp,
-		 {"Upper layer", "rdma.ulp", FT_STRING, BASE_NONE, NULL, 0, "The protocol that the payload was given to",
-		  HFILL}},
+		 {"Upper layer", "rdma.ulp", FT_STRING, BASE_NONE, NULL, 0,
+		  "The protocol that the payload was given to", HFILL}},
 		{&hf_ulp_why,
 		 {"Upper layer known by", "rdma.ulp.by", FT_STRING, BASE_NONE, NULL, 0,
 		  "What speaks for this upper-layer protocol", HFILL}},
@@ -531,20 +547,20 @@ void rdma_ulp_register(int proto_id)
 		 {"Upper layer learnt in frame", "rdma.ulp.frame", FT_FRAMENUM, BASE_NONE, NULL, 0,
 		  "The CM request of this connection, or the first header that proved the protocol", HFILL}},
 	};
-	module_t *prefs = prefs_find_module(proto_get_protocol_filter_name(proto_id));
+	module_t *module = prefs_find_module(proto_get_protocol_filter_name(proto_id));
 
 	proto = proto_id;
 	proto_register_field_array(proto_id, hf, array_length(hf));
-	prefs_register_bool_preference(prefs, "ulp", "Decode upper-layer protocols",
+	prefs_register_bool_preference(module, "ulp", "Decode upper-layer protocols",
 				       "Give payloads to NFS/RDMA, NVMe/RDMA, iSER, SMB Direct, IPoIB and other "
 				       "dissectors when the connection's service ID, the table of protocols by QP, "
 				       "Decode As or the header itself speaks for them",
 				       &enabled);
-	prefs_register_bool_preference(prefs, "ulp_guess", "Try all heuristic dissectors without evidence",
+	prefs_register_bool_preference(module, "ulp_guess", "Try all heuristic dissectors without evidence",
 				       "Offer payloads that nothing is known of to every heuristic dissector for "
 				       "InfiniBand. Some take plain data for their own.",
 				       &guess);
-	ulp_table_register(prefs);
+	ulp_table_register(module);
 	ulp_cm_register();
 	flows = wmem_map_new_autoreset(wmem_epan_scope(), wmem_file_scope(), ulp_key_hash, ulp_key_equal);
 	assocs = wmem_map_new_autoreset(wmem_epan_scope(), wmem_file_scope(), ulp_key_hash, ulp_key_equal);

@@ -49,18 +49,19 @@ gboolean ulp_key_equal(const void *x, const void *y);
 /* ---- rules ---- */
 
 enum ulp_rule_flag {
-	ULP_RDMA = 1u << 0,   /* wants RDMA WRITE and READ packets too: it reassembles chunks from them */
-	ULP_MULTI = 1u << 1,  /* wants every packet of a SEND message that it has accepted the first of */
-	ULP_ALL = 1u << 2,    /* wants every packet of its connections */
-	ULP_PAD = 1u << 3,    /* counts on the pad bytes being there (they stand in for XDR padding) */
+	ULP_RDMA = 1u << 0,    /* wants RDMA WRITE and READ packets too: it reassembles chunks from them */
+	ULP_MULTI = 1u << 1,   /* wants every packet of a SEND message that it has accepted the first of */
+	ULP_ALL = 1u << 2,     /* wants every packet of its connections */
+	ULP_PAD = 1u << 3,     /* counts on the pad bytes being there (they stand in for XDR padding) */
+	ULP_APPENDS = 1u << 4, /* adds to the Info column instead of writing it anew */
 };
 
 struct ulp_rule {
-	const char *name;       /* in the user's table, and in the tree */
-	const char *heur;       /* unique name in "infiniband.payload" */
-	const char *heur_cm;    /* likewise in "infiniband.mad.cm.private"; NULL: none */
-	uint16_t ports[3];      /* of RDMA-CM's TCP port space; 0 ends */
-	const char *pref_module, *pref_name; /* a port range preference that comes first; NULL: none */
+	const char *name;                     /* in the user's table, and in the tree */
+	const char *heur;                     /* unique name in "infiniband.payload" */
+	const char *heur_cm;                  /* likewise in "infiniband.mad.cm.private"; NULL: none */
+	uint16_t ports[3];                    /* of RDMA-CM's TCP port space; 0 ends */
+	const char *pref_module, *pref_name;  /* a port range preference that comes first; NULL: none */
 	bool (*service)(uint64_t service_id); /* other service ids; NULL: none */
 	bool (*fits)(const struct ulp_bytes *b);
 	unsigned flags;
@@ -129,7 +130,7 @@ struct ulp_row {
 	dissector_handle_t handle;                        /* any dissector that has a name */
 };
 
-void ulp_table_register(module_t *prefs);
+void ulp_table_register(module_t *module);
 const struct ulp_row *ulp_table_find(const packet_info *pinfo, uint32_t qp, enum ulp_role *to);
 
 /* ---- conversations ---- */

@@ -269,8 +269,7 @@ bool ulp_fit_drbd(const struct ulp_bytes *b)
 	if (!has(b, 0, 8))
 		return false;
 	uint32_t magic = be32(b->p);
-	return magic == 0x5257494e || magic == 0x83740267 || magic == 0x8620ec20 ||
-	       (!b->alone && be16(b->p) == 0x835a);
+	return magic == 0x5257494e || magic == 0x83740267 || magic == 0x8620ec20 || (!b->alone && be16(b->p) == 0x835a);
 }
 
 bool ulp_fit_sdp(const struct ulp_bytes *b)

@@ -17,11 +17,11 @@
 
 struct ulp_bytes {
 	const uint8_t *p;
-	uint32_t cap;  /* bytes at `p` */
-	uint32_t len;  /* bytes on the wire, without pad; >= cap */
-	bool whole;    /* the message is this packet; false: it goes on in the next one */
+	uint32_t cap; /* bytes at `p` */
+	uint32_t len; /* bytes on the wire, without pad; >= cap */
+	bool whole;   /* the message is this packet; false: it goes on in the next one */
 	bool alone;
-	bool ud;       /* arrived on an unreliable datagram QP */
+	bool ud; /* arrived on an unreliable datagram QP */
 };
 
 bool ulp_fit_rpcrdma(const struct ulp_bytes *b);

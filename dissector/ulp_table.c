@@ -141,13 +141,13 @@ static uat_field_t row_fields[] = {
 	UAT_END_FIELDS,
 };
 
-void ulp_table_register(module_t *prefs)
+void ulp_table_register(module_t *module)
 {
 	uat_t *uat = uat_new("RDMA upper-layer protocols", sizeof(struct ulp_row), "rdma_qp_protocols", TRUE, &rows,
 			     &row_count, UAT_AFFECTS_DISSECTION, NULL, row_copy, row_update, row_free, NULL, NULL,
 			     row_fields);
 
-	prefs_register_uat_preference(prefs, "qp_table", "Protocols by QP",
+	prefs_register_uat_preference(module, "qp_table", "Protocols by QP",
 				      "Which protocol the QPs of a connection speak, where CM doesn't say it", uat);
 }
 

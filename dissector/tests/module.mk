@@ -44,3 +44,5 @@ check-trixie: ## build and test the plugin in a Debian trixie root (Wireshark 4.
 	@B='$(B)' VS_SHARED='$(VS_SHARED)' $(DT)/trixie.sh
 
 .PHONY: check-dissector update-golden check-dissector-mutated bench-dissector check-trixie
+
+include $(wildcard dissector/tests/*/module.mk)

@@ -28,7 +28,7 @@ struct msg {
 	uint8_t b[MSG_MAX];
 };
 
-void msg_zero(struct msg *m, size_t n);              /* appends n zero bytes */
+void msg_zero(struct msg *m, size_t n); /* appends n zero bytes */
 void msg_put(struct msg *m, const void *p, size_t n);
 void msg_u8(struct msg *m, unsigned v);
 void msg_be16(struct msg *m, unsigned v);
@@ -52,7 +52,7 @@ enum side { CLIENT, SERVER };
 struct conn {
 	struct out *o;
 	enum vs_encap encap;
-	unsigned pair; /* which two hosts: part of the addresses */
+	unsigned pair;                      /* which two hosts: part of the addresses */
 	uint32_t qp[2], psn[2], comm_id[2]; /* by enum side; psn: of the next packet that side sends */
 	uint32_t mtu;
 };

@@ -27,7 +27,8 @@ static uint32_t next_random(uint32_t *state)
 
 static void fillings(struct conn *c, bool ud)
 {
-	static const unsigned sizes[] = {1, 2, 3, 4, 7, 8, 12, 15, 16, 17, 20, 24, 28, 32, 44, 45, 48, 56, 60, 64, 76, 128, 256, 1000};
+	static const unsigned sizes[] = {1,  2,  3,  4,  7,  8,  12, 15, 16, 17,  20,  24,
+					 28, 32, 44, 45, 48, 56, 60, 64, 76, 128, 256, 1000};
 	uint32_t state = 0x77005eed;
 
 	for (unsigned kind = 0; kind < 6; kind++) {
@@ -87,14 +88,14 @@ static void rpc_faults(struct conn *c)
 	struct msg m;
 
 	rpc_null_call(&m, 0x11223344);
-	fault(c, false, &m, 7, 2);   /* version 2 */
-	fault(c, false, &m, 15, 5);  /* no such procedure */
-	fault(c, false, &m, 3, 0);   /* the XIDs differ */
-	fault(c, false, &m, 11, 0);  /* no credits */
-	fault(c, false, &m, 19, 2);  /* a boolean that is none */
-	fault(c, false, &m, 35, 2);  /* neither call nor reply */
-	fault(c, false, &m, 39, 3);  /* RPC version 3 */
-	fault(c, false, &m, 53, 2);  /* authentication flavor 131072 */
+	fault(c, false, &m, 7, 2);  /* version 2 */
+	fault(c, false, &m, 15, 5); /* no such procedure */
+	fault(c, false, &m, 3, 0);  /* the XIDs differ */
+	fault(c, false, &m, 11, 0); /* no credits */
+	fault(c, false, &m, 19, 2); /* a boolean that is none */
+	fault(c, false, &m, 35, 2); /* neither call nor reply */
+	fault(c, false, &m, 39, 3); /* RPC version 3 */
+	fault(c, false, &m, 53, 2); /* authentication flavor 131072 */
 	rpc_null_reply(&m, 0x11223344);
 	fault(c, false, &m, 51, 9); /* accept status 9 */
 	rpc_done(&m, 0x11223344);   /* proves nothing alone */
@@ -106,11 +107,11 @@ static void storage_faults(struct conn *c)
 	struct msg m;
 
 	nvme_connect(&m, 1, 0x7f0000001000, 0x1234);
-	fault(c, false, &m, 1, 0);    /* no SGL */
-	fault(c, false, &m, 4, 0x55); /* no such Fabrics command */
-	fault(c, false, &m, 10, 1);   /* reserved */
+	fault(c, false, &m, 1, 0);     /* no SGL */
+	fault(c, false, &m, 4, 0x55);  /* no such Fabrics command */
+	fault(c, false, &m, 10, 1);    /* reserved */
 	fault(c, false, &m, 39, 0x20); /* no such SGL */
-	fault(c, false, &m, 60, 1);   /* reserved */
+	fault(c, false, &m, 60, 1);    /* reserved */
 	wrong_length(c, false, &m);
 	nvme_cqe(&m, 1); /* proves nothing alone */
 	plain(c, false, &m);

@@ -120,10 +120,10 @@ void rpc_null_reply(struct msg *m, uint32_t xid)
 	rpcrdma_header(m, xid, 0);
 	no_chunks(m);
 	msg_be32(m, xid);
-	msg_be32(m, 1);   /* reply */
-	msg_be32(m, 0);   /* accepted */
-	msg_zero(m, 8);   /* verifier */
-	msg_be32(m, 0);   /* success */
+	msg_be32(m, 1); /* reply */
+	msg_be32(m, 0); /* accepted */
+	msg_zero(m, 8); /* verifier */
+	msg_be32(m, 0); /* success */
 }
 
 static void nfs_write_arguments(struct msg *m, uint32_t bytes)
@@ -535,7 +535,7 @@ void fcoib_frame(struct msg *m)
 	m->len = 0;
 	msg_u8(m, 0x40);
 	msg_zero(m, 14);
-	msg_u8(m, 0x2e);        /* SOFi3 */
+	msg_u8(m, 0x2e);         /* SOFi3 */
 	msg_be32(m, 0x23010102); /* an ELS answer to 01.01.02: */
 	msg_be32(m, 0x00010101);
 	msg_be32(m, 0x01290000);

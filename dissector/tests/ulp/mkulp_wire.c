@@ -341,7 +341,8 @@ static uint8_t opcode_of(const uint8_t ops[4], size_t k, size_t n)
 
 void send_msg(struct conn *c, enum side from, const struct msg *m)
 {
-	static const uint8_t ops[] = {VS_OP_RC_SEND_ONLY, VS_OP_RC_SEND_FIRST, VS_OP_RC_SEND_MIDDLE, VS_OP_RC_SEND_LAST};
+	static const uint8_t ops[] = {VS_OP_RC_SEND_ONLY, VS_OP_RC_SEND_FIRST, VS_OP_RC_SEND_MIDDLE,
+				      VS_OP_RC_SEND_LAST};
 	size_t n = vs_psn_count((uint32_t)m->len, c->mtu);
 
 	for (size_t k = 0; k < n; k++) {
@@ -369,8 +370,8 @@ void send_ud(struct conn *c, enum side from, const void *p, size_t len)
 
 void rdma_read(struct conn *c, enum side from, uint64_t va, uint32_t rkey, const void *p, size_t len)
 {
-	static const uint8_t ops[] = {VS_OP_RC_READ_RESPONSE_ONLY, VS_OP_RC_READ_RESPONSE_FIRST, VS_OP_RC_READ_RESPONSE_MIDDLE,
-				      VS_OP_RC_READ_RESPONSE_LAST};
+	static const uint8_t ops[] = {VS_OP_RC_READ_RESPONSE_ONLY, VS_OP_RC_READ_RESPONSE_FIRST,
+				      VS_OP_RC_READ_RESPONSE_MIDDLE, VS_OP_RC_READ_RESPONSE_LAST};
 	const uint8_t *b = p;
 	size_t n = vs_psn_count((uint32_t)len, c->mtu);
 
