@@ -231,7 +231,7 @@ void rdma_crc_add(struct rdma_ctx *c)
 
 /* ---- registration ---- */
 
-void rdma_crc_register(int proto, module_t *prefs)
+void rdma_crc_register(int proto, module_t *module)
 {
 	static hf_register_info hf[] = {
 		{&hf_icrc, {"Invariant CRC", "rdma.icrc", FT_UINT32, BASE_HEX, NULL, 0, "Bytes as on the wire", HFILL}},
@@ -251,8 +251,8 @@ void rdma_crc_register(int proto, module_t *prefs)
 	};
 
 	proto_register_field_array(proto, hf, G_N_ELEMENTS(hf));
-	prefs_register_bool_preference(prefs, "check_icrc", "Validate the invariant CRC",
+	prefs_register_bool_preference(module, "check_icrc", "Validate the invariant CRC",
 				       "Compute the ICRC of every packet and compare", &check_icrc);
-	prefs_register_bool_preference(prefs, "check_vcrc", "Validate the variant CRC",
+	prefs_register_bool_preference(module, "check_vcrc", "Validate the variant CRC",
 				       "Compute the VCRC of every native InfiniBand packet and compare", &check_vcrc);
 }

@@ -32,7 +32,7 @@ $(PLUGIN_OBJS): $(B)/obj/%.o: %.c
 # The wire library alone, and none of its symbols shown to the host.
 $(PLUGIN_SO): $(PLUGIN_OBJS) $(B)/libvs-wire.a
 	@mkdir -p $(@D)
-	$(CC) $(OPT) $(SANFLAGS) -shared $(LDFLAGS) -Wl,--exclude-libs,ALL $(if $(SAN),,-Wl,-z,defs) -o $@ $(PLUGIN_OBJS) $(B)/libvs-wire.a $(WS_LIBS) -ldeflate
+	$(CC) $(OPT) $(SANFLAGS) -shared $(LDFLAGS) -Wl,--exclude-libs,ALL $(if $(SAN),,$(if $(WS_LIBS),-Wl,-z,defs)) -o $@ $(PLUGIN_OBJS) $(B)/libvs-wire.a $(WS_LIBS) -ldeflate
 
 include $(wildcard dissector/*/module.mk)
 

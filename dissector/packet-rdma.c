@@ -526,19 +526,19 @@ static void register_fields(void)
 
 void rdma_register(void)
 {
-	module_t *prefs;
+	module_t *module;
 
 	proto_rdma = proto_register_protocol("RDMA (InfiniBand and RoCE, Verbscope)", "RDMA", "rdma");
-	prefs = prefs_register_protocol(proto_rdma, rdma_takeover_apply);
-	rdma_takeover_register(prefs);
+	module = prefs_register_protocol(proto_rdma, rdma_takeover_apply);
+	rdma_takeover_register(module);
 	prefs_register_bool_preference(
-		prefs, "dc", "Decode opcodes 0x40 to 0x5f as Mellanox DC",
+		module, "dc", "Decode opcodes 0x40 to 0x5f as Mellanox DC",
 		"These opcodes are Reliable Datagram (RD) by the specification, which nobody has "
 		"built; Mellanox uses them for its Dynamically Connected transport.",
 		&dc_opcodes);
 	register_fields();
 	rdma_headers_register(proto_rdma);
-	rdma_crc_register(proto_rdma, prefs);
+	rdma_crc_register(proto_rdma, module);
 	rdma_expert_register(proto_rdma);
 	rdma_mad_register(proto_rdma);
 	rdma_ulp_register(proto_rdma);

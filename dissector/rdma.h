@@ -109,7 +109,7 @@ void rdma_info_format(const struct rdma_ctx *c, char *buf, size_t len);
 void rdma_info_notes(const struct rdma_ctx *c, char *buf, size_t len);
 
 /* crc.c */
-void rdma_crc_register(int proto, module_t *prefs);
+void rdma_crc_register(int proto, module_t *module);
 /* The IP and UDP header in front of a BTH. `ip` is NULL when there is none that can be used. */
 struct rdma_net {
 	const uint8_t *ip;
@@ -165,7 +165,7 @@ bool rdma_ulp_cm_private(struct rdma_ctx *c, uint16_t attribute, tvbuff_t *priva
 bool rdma_ulp_src_qp(const packet_info *pinfo, uint32_t dest_qp, uint32_t *src_qp);
 
 /* takeover.c */
-void rdma_takeover_register(module_t *prefs);
+void rdma_takeover_register(module_t *module);
 void rdma_takeover_handoff(dissector_t lrh, dissector_t grh, dissector_t bth);
 /* To be called when preferences changed. */
 void rdma_takeover_apply(void);

@@ -30,14 +30,14 @@ static dissector_handle_t builtin_lrh, builtin_grh, builtin_bth;
 static dissector_table_t udp_table;
 static range_t *ports_taken; /* where we stand now */
 
-void rdma_takeover_register(module_t *prefs)
+void rdma_takeover_register(module_t *module)
 {
 	range_convert_str(wmem_epan_scope(), &udp_ports, G_STRINGIFY(4791), UINT16_MAX);
-	prefs_register_bool_preference(prefs, "takeover", "Decode InfiniBand and RoCE with this plugin",
+	prefs_register_bool_preference(module, "takeover", "Decode InfiniBand and RoCE with this plugin",
 				       "Take UDP port 4791, ethertype 0x8915 and ERF InfiniBand over from Wireshark's "
 				       "own InfiniBand dissector. Off gives them back.",
 				       &takeover_wanted);
-	prefs_register_range_preference(prefs, "udp.ports", "RoCEv2 UDP destination ports",
+	prefs_register_range_preference(module, "udp.ports", "RoCEv2 UDP destination ports",
 					"UDP destination ports that are decoded as RoCEv2 (the assigned one is 4791)",
 					&udp_ports, UINT16_MAX);
 }
