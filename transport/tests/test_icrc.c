@@ -124,6 +124,8 @@ static size_t unhex(const char *hex, uint8_t *b)
 
 		if (*hex == ' ')
 			continue;
+		if (n % 2 == 0)
+			b[n / 2] = 0;
 		b[n / 2] = (uint8_t)(b[n / 2] << 4 | (d != NULL ? (uint8_t)(d - digits) : 0));
 		n++;
 	}
@@ -141,7 +143,7 @@ START_TEST(published_vectors_verify)
 {
 	for (size_t i = 0; i < VECTORS; i++) {
 		const struct vector *v = &vectors[i];
-		uint8_t buf[256], again[256];
+		uint8_t buf[256] = {0}, again[256];
 		uint32_t expected = 0;
 		struct vs_pkt p;
 		size_t len;
@@ -168,7 +170,7 @@ START_TEST(a_flipped_bit_is_bad_unless_masked)
 	for (size_t i = 0; i < VECTORS; i++) {
 		const struct vector *v = &vectors[i];
 		unsigned bad = 0, good = 0;
-		uint8_t buf[256];
+		uint8_t buf[256] = {0};
 		struct vs_pkt p;
 		size_t len, bth;
 

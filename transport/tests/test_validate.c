@@ -356,7 +356,7 @@ START_TEST(legal_packets_of_every_opcode_and_encapsulation_break_no_rule)
 
 	for (unsigned long i = 0; i < rounds * 256 * VS_GEN_ENCAPS; i++) {
 		enum vs_encap encap = (enum vs_encap)(i / 256 % VS_GEN_ENCAPS);
-		uint8_t opcode = (uint8_t)i;
+		uint8_t opcode = (uint8_t)(i % 256);
 		struct verdict v;
 		size_t n;
 
@@ -376,7 +376,7 @@ START_TEST(a_cut_packet_breaks_no_rule)
 
 	for (unsigned i = 0; i < 256 * VS_GEN_ENCAPS; i++) {
 		enum vs_encap encap = (enum vs_encap)(i / 256);
-		uint8_t opcode = (uint8_t)i;
+		uint8_t opcode = (uint8_t)(i % 256);
 		size_t n;
 
 		if (!opcode_is_clean(opcode, encap) || (encap == VS_ENCAP_IB_RAW && opcode > 0))

@@ -224,11 +224,12 @@ enum vs_seal {
 	VS_SEAL_VCRC = 1u << 4,
 	VS_SEAL_ALL = 0x1f
 };
+#define VS_SEAL_ROOM 9u /* most bytes that sealing adds to a packet: 3 of pad, ICRC, VCRC */
 
 /*
  * Fills in what follows from the rest of the packet; what is not asked for stays. Also turns on
- * VS_PKT_HAS_ICRC / VS_PKT_HAS_VCRC where the encapsulation has them. Needs `scratch`, at least
- * vs_pkt_size(p) + 8 bytes, because the CRCs run over the encoded bytes.
+ * VS_PKT_HAS_ICRC / VS_PKT_HAS_VCRC where the encapsulation has them. For the CRCs it needs `scratch`, at
+ * least vs_pkt_size(p) + VS_SEAL_ROOM bytes, because they run over the encoded bytes; NULL and 0 will do otherwise.
  * 0, VS_ERR_NOSPACE or VS_ERR_INVAL (as build; a snapped packet; a length that has no room in its
  * field). The ICRC of VS_ENCAP_BARE stays, since the network header is not known.
  */

@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/*
+ * test_build.c - what the builder refuses and what it does not, and what sealing fills in.
+ */
+#include "pktgen.h"
+
+static struct vs_gen one;
+static uint8_t frame[VS_GEN_MAX];
+
+static size_t make(enum vs_encap encap, uint8_t opcode, uint32_t payload_len, bool ethernet)
+{
+	uint64_t seed = 0x5eed5;
+	int n;
+
+	vs_gen_legal(&one, &seed, encap, opcode, ethernet);
+	vs_gen_payload(&one, &seed, payload_len);
+	ck_assert_int_eq(vs_pkt_seal(&one.p, VS_SEAL_ALL, frame, sizeof(frame)), VS_OK);
+	n = vs_pkt_build(&one.p, frame, sizeof(frame));
+	ck_assert_int_gt(n, 0);
+	return (size_t)n;
+}
+
+/* ---- what the builder refuses, and what it does not ---- */
+
+START_TEST(a_number_without_room_is_refused)
+{
+	static const struct {
+		size_t offset, size;
+		uint32_t fits, too_big;
+		enum vs_encap encap;
+		uint8_t opcode;
+	} fields[] = {
+#define F(member, fit, encap, op) \
+	{offsetof(struct vs_pkt, member), sizeof(((struct vs_pkt *)0)->member), fit, (fit) + 1, encap, op}
+		F(bth.psn, 0xffffff, VS_ENCAP_BARE, VS_OP_RC_SEND_ONLY),
+		F(bth.destqp, 0xffffff, VS_ENCAP_BARE, VS_OP_RC_SEND_ONLY),
+		F(bth.padcnt, 3, VS_ENCAP_BARE, VS_OP_RC_SEND_ONLY),
+		F(bth.tver, 15, VS_ENCAP_BARE, VS_OP_RC_SEND_ONLY),
+		F(bth.resv6, 63, VS_ENCAP_BARE, VS_OP_RC_SEND_ONLY),
+		F(bth.resv7, 127, VS_ENCAP_BARE, VS_OP_RC_SEND_ONLY),
+		F(ext.aeth.msn, 0xffffff, VS_ENCAP_BARE, VS_OP_RC_ACKNOWLEDGE),
+		F(ext.deth.srcqp, 0xffffff, VS_ENCAP_BARE, VS_OP_UD_SEND_ONLY),
+		F(ext.rdeth.eecontext, 0xffffff, VS_ENCAP_BARE, VS_OP_RD_SEND_ONLY),
+		F(ext.xrceth.xrcsrq, 0xffffff, VS_ENCAP_BARE, VS_OP_XRC_SEND_ONLY),
+		F(ext.feth.rsv, 0x3ffffff, VS_ENCAP_BARE, VS_OP_RC_FLUSH),
+		F(ext.feth.sel, 3, VS_ENCAP_BARE, VS_OP_RC_FLUSH),
+		F(ext.feth.plt, 15, VS_ENCAP_BARE, VS_OP_RC_FLUSH),
+		F(lrh.vl, 15, VS_ENCAP_IB, VS_OP_RC_SEND_ONLY),
+		F(lrh.lver, 15, VS_ENCAP_IB, VS_OP_RC_SEND_ONLY),
+		F(lrh.sl, 15, VS_ENCAP_IB, VS_OP_RC_SEND_ONLY),
+		F(lrh.rsv1, 3, VS_ENCAP_IB, VS_OP_RC_SEND_ONLY),
+		F(lrh.lnh, 3, VS_ENCAP_IB, VS_OP_RC_SEND_ONLY),
+		F(lrh.rsv2, 31, VS_ENCAP_IB, VS_OP_RC_SEND_ONLY),
+		F(lrh.pktlen, 0x7ff, VS_ENCAP_IB, VS_OP_RC_SEND_ONLY),
+		F(grh.ipver, 15, VS_ENCAP_ROCEV1, VS_OP_RC_SEND_ONLY),
+		F(grh.flowlabel, 0xfffff, VS_ENCAP_ROCEV1, VS_OP_RC_SEND_ONLY),
+		F(ipv4.version, 15, VS_ENCAP_ROCEV2_IPV4, VS_OP_RC_SEND_ONLY),
+		F(ipv4.ihl, 15, VS_ENCAP_ROCEV2_IPV4, VS_OP_RC_SEND_ONLY),
+		F(eth.vlan_count, VS_MAX_VLAN, VS_ENCAP_ROCEV2_IPV4, VS_OP_RC_SEND_ONLY),
+		F(pad_len, 3, VS_ENCAP_BARE, VS_OP_RC_SEND_ONLY),
+#undef F
+	};
+
+	for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++) {
+		for (int big = 0; big < 2; big++) {
+			uint32_t v = big ? fields[i].too_big : fields[i].fits;
+			uint8_t *at = (uint8_t *)&one.p + fields[i].offset;
+			int n;
+
+			make(fields[i].encap, fields[i].opcode, 0, false);
+			if (fields[i].size == 1)
+				*at = (uint8_t)v;
+			else if (fields[i].size == 2)
+				memcpy(at, &(uint16_t){(uint16_t)v}, 2);
+			else
+				memcpy(at, &v, 4);
+			n = vs_pkt_build(&one.p, frame, sizeof(frame));
+			ck_assert_msg(big ? n == VS_ERR_INVAL : n > 0, "field %zu, value %#x: %d", i, v, n);
+			if (big)
+				ck_assert_int_lt(vs_pkt_seal(&one.p, VS_SEAL_CSUM | VS_SEAL_ICRC, frame, sizeof(frame)),
+						 0);
+		}
+	}
+}
+END_TEST
+
+START_TEST(bytes_without_address_and_headers_without_bth_are_refused)
+{
+	make(VS_ENCAP_BARE, VS_OP_RC_WRITE_ONLY, 8, false);
+	one.p.payload = NULL;
+	ck_assert_int_eq(vs_pkt_build(&one.p, frame, sizeof(frame)), VS_ERR_INVAL);
+	one.p.payload_len = 0;
+	ck_assert_int_gt(vs_pkt_build(&one.p, frame, sizeof(frame)), 0);
+	one.p.trailer_len = 1;
+	ck_assert_int_eq(vs_pkt_build(&one.p, frame, sizeof(frame)), VS_ERR_INVAL);
+	one.p.trailer_len = 0;
+	one.p.flags &= ~(uint32_t)VS_PKT_HAS_BTH;
+	ck_assert_int_eq(vs_pkt_build(&one.p, frame, sizeof(frame)), VS_ERR_INVAL);
+	one.p.hdrs = 0;
+	ck_assert_int_gt(vs_pkt_build(&one.p, frame, sizeof(frame)), 0);
+	one.p.flags |= VS_PKT_HAS_BTH;
+	one.p.hdrs = 1u << VS_HDR_COUNT;
+	ck_assert_int_eq(vs_pkt_build(&one.p, frame, sizeof(frame)), VS_ERR_INVAL);
+}
+END_TEST
+
+START_TEST(a_small_buffer_is_left_untouched)
+{
+	size_t n = make(VS_ENCAP_IB_GRH, VS_OP_RC_WRITE_ONLY, 21, false);
+
+	memset(frame, 0x55, sizeof(frame));
+	for (size_t cap = 0; cap < n; cap++) {
+		ck_assert_int_eq(vs_pkt_build(&one.p, frame, cap), VS_ERR_NOSPACE);
+		ck_assert_uint_eq(frame[0], 0x55);
+	}
+	ck_assert_int_eq(vs_pkt_build(&one.p, frame, n), (int)n);
+	ck_assert_uint_eq(frame[n], 0x55);
+	ck_assert_int_eq(vs_pkt_seal(&one.p, VS_SEAL_ICRC, frame, n - 1), VS_ERR_NOSPACE);
+}
+END_TEST
+
+START_TEST(seal_touches_only_what_it_is_asked_for)
+{
+	struct vs_pkt before;
+
+	make(VS_ENCAP_ROCEV2_IPV4, VS_OP_RC_SEND_ONLY, 5, false);
+	one.p.bth.padcnt = 1;
+	one.p.udp.len = 7;
+	one.p.ipv4.csum = 9;
+	one.p.icrc = 11;
+	before = one.p;
+	ck_assert_int_eq(vs_pkt_seal(&one.p, 0, NULL, 0), VS_OK);
+	ck_assert(vs_pkt_equal(&before, &one.p));
+	ck_assert_int_eq(vs_pkt_seal(&one.p, VS_SEAL_LEN, NULL, 0), VS_OK);
+	ck_assert_uint_eq(one.p.udp.len, 8 + 12 + 8 + 4);
+	ck_assert_uint_eq(one.p.ipv4.csum, 9);
+	ck_assert_uint_eq(one.p.bth.padcnt, 1);
+	ck_assert_uint_eq(one.p.icrc, 11);
+	one.p.flags |= VS_PKT_SNAPPED;
+	ck_assert_int_eq(vs_pkt_seal(&one.p, VS_SEAL_ALL, frame, sizeof(frame)), VS_ERR_INVAL);
+}
+END_TEST
+
+/* The ones' complement sum over the header, checksum included, is all ones. */
+static uint32_t header_sum(const uint8_t *b, size_t n)
+{
+	uint32_t sum = 0;
+
+	for (size_t i = 0; i < n; i += 2)
+		sum += (uint32_t)b[i] << 8 | b[i + 1];
+	while (sum > 0xffff)
+		sum = (sum & 0xffff) + (sum >> 16);
+	return sum;
+}
+
+START_TEST(sealed_ipv4_headers_add_up)
+{
+	uint64_t seed = 0xc5;
+
+	for (unsigned long i = 0; i < vs_gen_count(50000);) {
+		vs_gen_random(&one, &seed);
+		if (one.p.encap != VS_ENCAP_ROCEV2_IPV4 || (one.p.flags & VS_PKT_HAS_ETH) || one.p.eth.vlan_count > 0)
+			continue;
+		ck_assert_int_eq(vs_pkt_seal(&one.p, VS_SEAL_CSUM, NULL, 0), VS_OK);
+		if (one.p.udp.csum != 0 || vs_pkt_build(&one.p, frame, sizeof(frame)) < 0 ||
+		    header_sum(frame, one.p.ipv4.ihl * 4u) != 0xffff)
+			ck_abort_msg("packet %lu: checksum %#x", i, one.p.ipv4.csum);
+		i++;
+	}
+	/* Carries that carry again. */
+	memset(&one.p.ipv4, 0xff, sizeof(one.p.ipv4));
+	one.p.ipv4.version = one.p.ipv4.ihl = 15;
+	ck_assert_int_eq(vs_pkt_seal(&one.p, VS_SEAL_CSUM, NULL, 0), VS_OK);
+	ck_assert_int_gt(vs_pkt_build(&one.p, frame, sizeof(frame)), 0);
+	ck_assert_uint_eq(header_sum(frame, 60), 0xffff);
+}
+END_TEST
+
+START_TEST(sealed_lengths_are_those_of_the_bytes)
+{
+	size_t n = make(VS_ENCAP_ROCEV2_IPV4, VS_OP_RC_SEND_ONLY, 5, true);
+
+	ck_assert_uint_eq(n, 14 + 20 + 8 + 12 + 5 + 3 + 4);
+	ck_assert_uint_eq(one.p.ipv4.total_len, n - 14);
+	ck_assert_uint_eq(one.p.udp.len, n - 34);
+	ck_assert_uint_eq(one.p.bth.padcnt, 3);
+	n = make(VS_ENCAP_ROCEV2_IPV6, VS_OP_RC_SEND_ONLY, 6, false);
+	ck_assert_uint_eq(one.p.grh.paylen, n - 40);
+	ck_assert_uint_eq(one.p.udp.len, n - 40);
+	ck_assert_uint_eq(one.p.pad_len, 2);
+	n = make(VS_ENCAP_ROCEV1, VS_OP_RC_SEND_ONLY, 8, false);
+	ck_assert_uint_eq(one.p.grh.paylen, n - 40);
+	ck_assert_uint_eq(one.p.pad_len, 0);
+	n = make(VS_ENCAP_IB_GRH, VS_OP_RC_SEND_ONLY, 7, false);
+	ck_assert_uint_eq(one.p.lrh.pktlen * 4u, n - 2);
+	ck_assert_uint_eq(one.p.grh.paylen, n - 2 - 48);
+	n = make(VS_ENCAP_IB_RAW, 0, 16, false);
+	ck_assert_uint_eq(n, 8 + 4 + 16 + 2);
+	ck_assert_uint_eq(one.p.lrh.pktlen * 4u, n - 2);
+}
+END_TEST
+
+START_TEST(a_length_without_room_is_refused)
+{
+	static const uint8_t huge[70000];
+
+	make(VS_ENCAP_ROCEV2_IPV4, VS_OP_RC_SEND_ONLY, 0, false);
+	one.p.payload = huge;
+	one.p.payload_len = 65535 - 20 - 8 - 12 - 4 - 3;
+	ck_assert_int_eq(vs_pkt_seal(&one.p, VS_SEAL_PAD | VS_SEAL_LEN, NULL, 0), VS_OK);
+	one.p.payload_len += 4;
+	ck_assert_int_eq(vs_pkt_seal(&one.p, VS_SEAL_PAD | VS_SEAL_LEN, NULL, 0), VS_ERR_INVAL);
+	make(VS_ENCAP_IB, VS_OP_RC_SEND_ONLY, 0, false);
+	one.p.payload = huge;
+	one.p.payload_len = 0x7ff * 4 - 8 - 12 - 4;
+	ck_assert_int_eq(vs_pkt_seal(&one.p, VS_SEAL_PAD | VS_SEAL_LEN, NULL, 0), VS_OK);
+	ck_assert_uint_eq(one.p.lrh.pktlen, 0x7ff);
+	one.p.payload_len += 4;
+	ck_assert_int_eq(vs_pkt_seal(&one.p, VS_SEAL_PAD | VS_SEAL_LEN, NULL, 0), VS_ERR_INVAL);
+}
+END_TEST
+
+START_TEST(the_icrc_of_a_bare_packet_stays)
+{
+	make(VS_ENCAP_BARE, VS_OP_RC_SEND_ONLY, 4, false);
+	one.p.icrc = 0x12345678;
+	ck_assert_int_eq(vs_pkt_seal(&one.p, VS_SEAL_ALL, frame, sizeof(frame)), VS_OK);
+	ck_assert_uint_eq(one.p.icrc, 0x12345678);
+	/* Turned on where there is one, and nowhere else. */
+	make(VS_ENCAP_IB, VS_OP_RC_SEND_ONLY, 4, false);
+	one.p.flags = VS_PKT_HAS_BTH;
+	ck_assert_int_eq(vs_pkt_seal(&one.p, VS_SEAL_ALL, frame, sizeof(frame)), VS_OK);
+	ck_assert_uint_eq(one.p.flags, VS_PKT_HAS_BTH | VS_PKT_HAS_ICRC | VS_PKT_HAS_VCRC);
+	make(VS_ENCAP_ROCEV1, VS_OP_RC_SEND_ONLY, 4, false);
+	one.p.flags = VS_PKT_HAS_BTH;
+	ck_assert_int_eq(vs_pkt_seal(&one.p, VS_SEAL_ALL, frame, sizeof(frame)), VS_OK);
+	ck_assert_uint_eq(one.p.flags, VS_PKT_HAS_BTH | VS_PKT_HAS_ICRC);
+}
+END_TEST
+
+START_TEST(a_small_scratch_is_enough_for_lengths_and_checksums)
+{
+	make(VS_ENCAP_ROCEV2_IPV6, VS_OP_RC_SEND_ONLY, 5, false);
+	ck_assert_int_eq(vs_pkt_seal(&one.p, VS_SEAL_PAD | VS_SEAL_LEN | VS_SEAL_CSUM, NULL, 0), VS_OK);
+	/* Before anything is sealed, size + VS_SEAL_ROOM is enough for all of it. */
+	make(VS_ENCAP_IB, VS_OP_RC_SEND_ONLY, 5, false);
+	one.p.flags &= ~(uint32_t)(VS_PKT_HAS_ICRC | VS_PKT_HAS_VCRC);
+	one.p.pad_len = 0;
+	ck_assert_int_eq(vs_pkt_seal(&one.p, VS_SEAL_ALL, frame, vs_pkt_size(&one.p) + VS_SEAL_ROOM), VS_OK);
+}
+END_TEST
+
+Suite *vs_suite(void)
+{
+	Suite *s = suite_create("build");
+	TCase *tc = tcase_create("build and seal");
+
+	tcase_set_timeout(tc, 60);
+	tcase_add_test(tc, a_number_without_room_is_refused);
+	tcase_add_test(tc, bytes_without_address_and_headers_without_bth_are_refused);
+	tcase_add_test(tc, a_small_buffer_is_left_untouched);
+	tcase_add_test(tc, seal_touches_only_what_it_is_asked_for);
+	tcase_add_test(tc, sealed_ipv4_headers_add_up);
+	tcase_add_test(tc, sealed_lengths_are_those_of_the_bytes);
+	tcase_add_test(tc, a_length_without_room_is_refused);
+	tcase_add_test(tc, the_icrc_of_a_bare_packet_stays);
+	tcase_add_test(tc, a_small_scratch_is_enough_for_lengths_and_checksums);
+	suite_add_tcase(s, tc);
+	return s;
+}
