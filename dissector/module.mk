@@ -29,10 +29,18 @@ $(PLUGIN_OBJS): $(B)/obj/%.o: %.c
 	@mkdir -p $(@D)
 	$(CC) -std=gnu11 -D_DEFAULT_SOURCE $(WARN) $(BASE) $(DEFS) $(patsubst -I%,-isystem %,$(WS_CFLAGS)) $(CFLAGS) $(CPPFLAGS) -c -o $@ $<
 
-# The wire library alone, and none of its symbols shown to the host.
+# The wire library alone, and none of its symbols shown to the host. Nothing may stay undefined, where
+# the libraries to look in are there (a sanitizer's runtime comes from the host).
+PLUGIN_LDFLAGS := -Wl,--exclude-libs,ALL
+ifeq ($(SAN),)
+ifneq ($(WS_LIBS),)
+PLUGIN_LDFLAGS += -Wl,-z,defs
+endif
+endif
+
 $(PLUGIN_SO): $(PLUGIN_OBJS) $(B)/libvs-wire.a
 	@mkdir -p $(@D)
-	$(CC) $(OPT) $(SANFLAGS) -shared $(LDFLAGS) -Wl,--exclude-libs,ALL $(if $(SAN),,$(if $(WS_LIBS),-Wl,-z,defs)) -o $@ $(PLUGIN_OBJS) $(B)/libvs-wire.a $(WS_LIBS) -ldeflate
+	$(CC) $(OPT) $(SANFLAGS) -shared $(LDFLAGS) $(PLUGIN_LDFLAGS) -o $@ $(PLUGIN_OBJS) $(B)/libvs-wire.a $(WS_LIBS) -ldeflate
 
 include $(wildcard dissector/*/module.mk)
 
