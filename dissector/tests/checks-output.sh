@@ -73,7 +73,7 @@ write_trees() {
 own_tree() {
 	awk '/^Frame [0-9]+:/ { printf "%s%s\n", sep, $1 " " $2; sep = "\n"; mine = 0; next }
 		/^[^ ]/ { mine = /^(InfiniBand|RoCE|RRoCE), / }
-		mine'
+		mine && NF'
 }
 
 golden_trees() {

@@ -20,7 +20,7 @@ $(MUTATE): $(call obj,$(DT)/mutate.c)
 $(MKBENCH): $(call obj,dissector/bench/mkbench.c)
 $(MKCAPTURES) $(MUTATE) $(MKBENCH): $(LIBVS) $(LIBWIRE)
 	@mkdir -p $(@D)
-	$(CC) $(OPT) $(SANFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS_VS)
+	$(CC) $(OPT) $(SANFLAGS) $(LDFLAGS) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(LIBS_VS)
 
 CHECK_TARGETS += check-dissector
 

@@ -10,6 +10,7 @@
 # they are there. Most checks read all of them as one big file: a start of tshark costs 0.2 s.
 # Environment: B (build folder), VS_SHARED, VS_PLUGINS and TSHARK (another plugin folder, another tshark).
 set -u
+# shellcheck source=dissector/tests/lib.sh
 . "$(dirname "$0")/lib.sh"
 for part in decode output config; do
 	# shellcheck source=/dev/null

@@ -1,0 +1,93 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# bench.sh - bench-dissector: how fast is tshark with our plugin, beside the built-in dissector and
+# beside no dissector at all? One run, the candidates by turns, medians of ROUNDS, from page cache.
+#
+#   bench.sh [PACKETS [ROUNDS]]
+#
+# Two workloads: `-q -z io,stat,0` (dissection without a tree), and `-T fields` with PSN, destination
+# QP and opcode (a tree for every packet). Everything is as users have it: CRCs validated, upper-layer
+# hand-off on, columns at their defaults. The floor decodes port 4791 as data.
+# Exit 1 when ours is slower than the built-in in either workload (VS_BENCH_MIN, default 1.0).
+set -u
+# shellcheck source=dissector/tests/lib.sh
+. "$(dirname "$0")/../tests/lib.sh"
+
+packets=${1:-200000} rounds=${2:-5} minimum=${VS_BENCH_MIN:-1.0}
+need "$TSHARK" awk
+[ -x "$B/tests/mkbench" ] || die "$B/tests/mkbench is missing: run make bench-dissector"
+work bench-dissector
+capture=$B/bench-$packets.pcap
+if [ ! -e "$capture" ]; then
+	"$B/tests/mkbench" "$capture" "$packets" || exit 1
+fi
+[ "${as_user[0]-}" != setpriv ] || chmod a+r "$capture"
+
+fields_of() {
+	printf -- '-T fields -e frame.number -e %s -e %s -e %s' "$@"
+}
+
+# name | who | tshark options
+candidates=(
+	"stat ours    |ours       |-q -z io,stat,0"
+	"stat built-in|builtin_ws |-q -z io,stat,0"
+	"stat floor   |builtin_ws |-q -z io,stat,0 -d udp.port==4791,data"
+	"tree ours    |ours       |$(fields_of rdma.bth.psn rdma.bth.destqp rdma.bth.opcode)"
+	"tree built-in|builtin_ws |$(fields_of infiniband.bth.psn infiniband.bth.destqp infiniband.bth.opcode)"
+	"tree floor   |builtin_ws |-T fields -e frame.number -e udp.srcport -e udp.dstport -e udp.length -d udp.port==4791,data"
+)
+
+# run_one CANDIDATE: appends "seconds cpu-seconds" to its file.
+run_one() {
+	local name who options took
+	IFS='|' read -r name who options <<<"${candidates[$1]}"
+	TIMEFORMAT='%R %U %S'
+	# shellcheck disable=SC2086 # the options are words
+	took=$({ time ${who// /} $options -r "$capture" >"$W/out.$1"; } 2>&1) || die "$name failed: $W/stderr"
+	awk '{ print $1, $2 + $3 }' <<<"$took" >>"$W/times.$1"
+}
+
+median() {
+	sort -n | awk '{ v[NR] = $1 } END { print NR % 2 ? v[(NR + 1) / 2] : (v[NR / 2] + v[NR / 2 + 1]) / 2 }'
+}
+
+# What is compared must have been done: every packet ours, every ICRC good, the fields all there.
+prove() {
+	local seen
+	seen=$(ours -r "$capture" -c 5000 -Y 'rdma.icrc.status == 1' | wc -l)
+	[ "$seen" = 5000 ] || die "$seen of the first 5000 packets verify, not all: nothing to compare"
+	for n in 3 4; do
+		awk -F'\t' 'NF != 4 || $2 == "" || $3 == "" || $4 == "" { bad++ } END { exit bad > 0 || NR == 0 }' "$W/out.$n" ||
+			die "fields are missing in the output of: ${candidates[$n]}"
+	done
+}
+
+cat "$capture" >/dev/null # into the page cache
+for ((round = 1; round <= rounds; round++)); do
+	[ ! -t 2 ] || printf '\rround %d of %d ' "$round" "$rounds" >&2
+	for ((n = 0; n < ${#candidates[@]}; n++)); do
+		run_one "$n"
+	done
+done
+[ ! -t 2 ] || printf '\r%20s\r' '' >&2
+prove
+
+printf '%s packets, medians of %s, %s\n\n' "$packets" "$rounds" "$("$TSHARK" --version 2>/dev/null | head -1)"
+printf '%-14s %9s %12s %10s\n' candidate seconds packets/s 'CPU s'
+for ((n = 0; n < ${#candidates[@]}; n++)); do
+	wall[n]=$(awk '{ print $1 }' "$W/times.$n" | median)
+	cpu[n]=$(awk '{ print $2 }' "$W/times.$n" | median)
+	awk -v name="${candidates[n]%%|*}" -v w="${wall[n]}" -v c="${cpu[n]}" -v p="$packets" \
+		'BEGIN { printf "%-14s %9.2f %12.0f %10.2f\n", name, w, p / w, c }'
+done
+echo
+awk -v so="${wall[0]}" -v sb="${wall[1]}" -v sf="${wall[2]}" -v to="${wall[3]}" -v tb="${wall[4]}" -v tf="${wall[5]}" \
+	-v cso="${cpu[0]}" -v csb="${cpu[1]}" -v cto="${cpu[3]}" -v ctb="${cpu[4]}" -v minimum="$minimum" 'BEGIN {
+	printf "io,stat:   ours %.2f x the built-in (CPU %.2f x), %.2f x the floor\n", sb / so, csb / cso, sf / so
+	printf "-T fields: ours %.2f x the built-in (CPU %.2f x), %.2f x the floor\n", tb / to, ctb / cto, tf / to
+	if (sb / so < minimum || tb / to < minimum) {
+		printf "slower than %.2f x the built-in\n", minimum
+		exit 1
+	}
+}'
