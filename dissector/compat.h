@@ -2,11 +2,11 @@
 /*
  * compat.h - one source for Wireshark 4.0, 4.2, 4.4 and 4.6.
  *
- * Every difference between those releases that we meet is here and nowhere else:
- *   4.2  value_string.h moved to wsutil
- *   4.4  C99 types throughout: bool preferences are `bool`, tvb_get_uint8
- *   4.6  dissector_try_payload_new and dissector_try_uint_new became ..._with_data; register
- *        arrays of subtrees are int; val_to_str wants a scope (we use val_to_str_const alone)
+ * Differences between those releases that the plugin meets are told apart by RDMA_WS_AT_LEAST; those
+ * that more than one file meets are evened out here:
+ *   4.4  C99 types throughout: the variable of a bool preference is `bool`; tvb_get_uint8
+ *   4.0  wants the indices of subtrees to begin as -1
+ * What 4.6 renamed (val_to_str, dissector_try_payload_new, ...) is avoided.
  */
 #ifndef RDMA_COMPAT_H
 #define RDMA_COMPAT_H

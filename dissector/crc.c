@@ -179,9 +179,21 @@ bool rdma_crc_icrc_wanted(void)
 
 /* ---- showing ---- */
 
-static unsigned checksum_flags(enum vs_crc_status s)
+/*
+ * The item with its verdict, the status below it; `expected` as the wire has it. The expert item has no
+ * value in its text, so that statistics count bad CRCs in one row.
+ */
+static void add_crc(struct rdma_ctx *c, int hf, int hf_status, int off, const struct rdma_crc *crc, uint32_t expected,
+		    enum vs_reason bad)
 {
-	return s == VS_CRC_UNVERIFIED ? PROTO_CHECKSUM_NO_FLAGS : PROTO_CHECKSUM_VERIFY;
+	unsigned flags = crc->status == VS_CRC_UNVERIFIED ? PROTO_CHECKSUM_NO_FLAGS : PROTO_CHECKSUM_VERIFY;
+	proto_item *ti = NULL;
+
+	if (c->tree != NULL)
+		ti = proto_tree_add_checksum(c->tree, c->tvb, (unsigned)off, hf, hf_status, NULL, c->pinfo, expected,
+					     ENC_BIG_ENDIAN, flags);
+	if (crc->status == VS_CRC_BAD)
+		rdma_expert_reason(c, ti, bad);
 }
 
 static void add_reason(struct rdma_ctx *c, int hf, int off, const struct rdma_crc *crc)
@@ -205,24 +217,17 @@ void rdma_crc_add(struct rdma_ctx *c)
 {
 	const struct vs_pkt *p = &c->pkt;
 	int off = (int)p->end_off - 4;
-	bool wanted = c->tree != NULL;
 
 	if (p->flags & VS_PKT_HAS_ICRC) {
-		if (wanted || c->icrc.status == VS_CRC_BAD)
-			proto_tree_add_checksum(c->tree, c->tvb, (unsigned)off, hf_icrc, hf_icrc_status,
-						rdma_expert_field(VS_REASON_ICRC_BAD), c->pinfo,
-						GUINT32_SWAP_LE_BE(c->icrc.expected), ENC_BIG_ENDIAN,
-						checksum_flags(c->icrc.status));
+		add_crc(c, hf_icrc, hf_icrc_status, off, &c->icrc, GUINT32_SWAP_LE_BE(c->icrc.expected),
+			VS_REASON_ICRC_BAD);
 		add_reason(c, hf_icrc_reason, off, &c->icrc);
 	} else if (p->flags & VS_PKT_HAS_BTH) {
 		add_missing(c, hf_icrc_status, hf_icrc_reason, &c->icrc);
 	}
 	if (p->flags & VS_PKT_HAS_VCRC) {
-		if (wanted || c->vcrc.status == VS_CRC_BAD)
-			proto_tree_add_checksum(c->tree, c->tvb, p->end_off, hf_vcrc, hf_vcrc_status,
-						rdma_expert_field(VS_REASON_VCRC_BAD), c->pinfo,
-						GUINT16_SWAP_LE_BE((uint16_t)c->vcrc.expected), ENC_BIG_ENDIAN,
-						checksum_flags(c->vcrc.status));
+		add_crc(c, hf_vcrc, hf_vcrc_status, (int)p->end_off, &c->vcrc,
+			GUINT16_SWAP_LE_BE((uint16_t)c->vcrc.expected), VS_REASON_VCRC_BAD);
 		add_reason(c, hf_vcrc_reason, (int)p->end_off, &c->vcrc);
 	} else if (c->start == RDMA_START_LRH) {
 		add_missing(c, hf_vcrc_status, hf_vcrc_reason, &c->vcrc);

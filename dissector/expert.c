@@ -62,11 +62,6 @@ void rdma_expert_register(int proto)
 	expert_register_field_array(expert_register_protocol(proto), ei, G_N_ELEMENTS(ei));
 }
 
-expert_field *rdma_expert_field(enum vs_reason r)
-{
-	return &ei_reason[r];
-}
-
 void rdma_expert_reason(struct rdma_ctx *c, proto_item *item, enum vs_reason r)
 {
 	if (r > VS_REASON_NONE && r < VS_REASON_COUNT)

@@ -160,7 +160,7 @@ static void set_columns(struct rdma_ctx *c, char info[INFO_LEN])
 	bool wanted = col_get_writable(cinfo, COL_INFO);
 
 	info[0] = '\0';
-	if (wanted || c->top_tree != NULL)
+	if (wanted || (c->top_tree != NULL && PTREE_DATA(c->top_tree)->visible))
 		rdma_info_format(c, info, INFO_LEN);
 	if (cinfo == NULL)
 		return;

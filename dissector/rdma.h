@@ -138,7 +138,6 @@ void rdma_expert_register(int proto);
 void rdma_expert_reason(struct rdma_ctx *c, proto_item *item, enum vs_reason r);
 /* The same on the item of the header that `r` is about. */
 void rdma_expert_at(struct rdma_ctx *c, enum vs_reason r);
-expert_field *rdma_expert_field(enum vs_reason r);
 
 /* mad.c: decodes `tvb` (the payload of a packet to or from QP 0 or 1). Always handles it. */
 void rdma_mad_register(int proto);
