@@ -142,11 +142,13 @@ static inline void put_epb(struct file *f, uint32_t interface, uint64_t ts, cons
 
 /* ---- files on disk ---- */
 
-static char dir[64]; /* of the running test; made and removed by the fixture */
+static char dir[256]; /* of the running test; made and removed by the fixture */
 
 static inline void make_dir(void)
 {
-	strcpy(dir, "/tmp/verbscope-test-XXXXXX");
+	const char *tmp = getenv("TMPDIR");
+
+	snprintf(dir, sizeof(dir), "%s/verbscope-test-XXXXXX", tmp && strlen(tmp) < 200 ? tmp : "/tmp");
 	ck_assert_ptr_nonnull(mkdtemp(dir));
 }
 
@@ -182,7 +184,7 @@ static inline void remove_dir(void)
 /* A path in the directory of the test; good until the eighth call after this one. */
 static inline const char *in_dir(const char *name)
 {
-	static char paths[8][384];
+	static char paths[8][512];
 	static unsigned next;
 	char *p = paths[next++ % 8];
 

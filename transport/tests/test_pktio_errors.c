@@ -303,6 +303,9 @@ START_TEST(a_wrong_gzip_checksum_is_told_after_the_frames)
 	gz.b[gz.len - 8] ^= 1;
 	put(&gz, "garbage", 7);
 	expect_broken_after(save("more.gz", &gz), 3, "bytes that are not gzip follow the gzip data");
+	gz.len -= 7;
+	put(&gz, "\0\0\x1f", 3); /* after padding nothing can follow */
+	expect_broken_after(save("pad.gz", &gz), 3, "bytes that are not gzip follow the gzip data");
 }
 END_TEST
 
