@@ -102,6 +102,17 @@ EDIT(mcast_to_qp, p->ipv4.dst[0] = 224; p->bth.destqp = broken ? 0xfffffe : 0xff
 EDIT(mcast_qp_to_unicast, p->ipv4.dst[0] = broken ? 10 : 239; p->bth.destqp = 0xffffff)
 EDIT(mcast_qp_to_lid, p->lrh.dlid = broken ? 0xffff : 0xc001; p->bth.destqp = 0xffffff)
 EDIT(mcast_gid_to_qp, p->grh.dgid[0] = 0xff; p->bth.destqp = broken ? 0x12 : 0xffffff)
+EDIT(mcast_lid_to_qp, p->lrh.dlid = broken ? 0xc000 : 0xbfff)
+EDIT(mcast_gid_behind_lid, p->grh.dgid[0] = broken ? 0xff : 0xfe)
+
+/* ::ffff:224.0.0.1, and an address before the multicast ones */
+static void mcast_mapped_to_qp(struct vs_pkt *p, bool broken)
+{
+	memset(p->grh.dgid, 0, sizeof(p->grh.dgid));
+	p->grh.dgid[10] = p->grh.dgid[11] = 0xff;
+	p->grh.dgid[12] = broken ? 224 : 223;
+}
+
 EDIT(fecn, p->bth.fecn = broken; p->bth.becn = true)
 EDIT(padcnt_of_nothing, p->bth.padcnt = broken)
 EDIT(middle_with_pad, p->payload_len = broken ? 255 : 256)
@@ -126,7 +137,7 @@ EDIT(deth_rsv, p->ext.deth.rsv = broken)
 EDIT(rdeth_rsv, p->ext.rdeth.rsv = broken)
 EDIT(xrceth_rsv, p->ext.xrceth.rsv = broken)
 EDIT(feth_rsv, p->ext.feth.rsv = broken)
-EDIT(feth_plt_rsv, p->ext.feth.plt = broken ? 7 : 3)
+EDIT(feth_plt_rsv, p->ext.feth.plt = broken ? 4 + 1 : 3)
 EDIT(feth_sel, p->ext.feth.sel = broken ? 2 : 1)
 EDIT(feth_plt, p->ext.feth.plt = broken ? 0 : 2)
 EDIT(gsi_qkey, set_mad(p); p->ext.deth.qkey ^= broken)
@@ -209,6 +220,9 @@ static const struct rule {
 	{VS_REASON_BTH_QP_MCAST, V4, VS_OP_RC_SEND_ONLY, S_CRC, rc_to_mcast, 0},
 	{VS_REASON_MCAST_QPN, V4, VS_OP_UD_SEND_ONLY, S_CSUM, mcast_to_qp, 0},
 	{VS_REASON_MCAST_QPN, V1, VS_OP_UD_SEND_ONLY, S_CSUM, mcast_gid_to_qp, 0},
+	{VS_REASON_MCAST_QPN, V1, VS_OP_UD_SEND_ONLY, S_CRC, mcast_mapped_to_qp, 0},
+	{VS_REASON_MCAST_QPN, IBG, VS_OP_UD_SEND_ONLY, S_CRC, mcast_lid_to_qp, 0},
+	{VS_REASON_MCAST_QPN, IBG, VS_OP_UD_SEND_ONLY, S_CRC, mcast_gid_behind_lid, 0},
 	{VS_REASON_MCAST_ADDR, V4, VS_OP_UD_SEND_ONLY, S_CSUM, mcast_qp_to_unicast, 0},
 	{VS_REASON_MCAST_ADDR, IB, VS_OP_UD_SEND_ONLY, S_CRC, mcast_qp_to_lid, 0},
 	{VS_REASON_BTH_FECN_ROCE, V4, VS_OP_RC_SEND_ONLY, S_CRC, fecn, 0},
@@ -409,6 +423,48 @@ START_TEST(lengths_of_a_cut_packet_are_still_judged)
 }
 END_TEST
 
+/* What a rule must leave alone. */
+START_TEST(exemptions_are_honoured)
+{
+	static const struct rule smp = {0, IB, VS_OP_UD_SEND_ONLY, S_PAD, vl15_of_smp, 0};
+	static const struct rule fecn_v1 = {0, V1, VS_OP_RC_SEND_ONLY, S_CRC, fecn, 0};
+	static const struct rule fecn_v6 = {0, V6, VS_OP_RC_SEND_ONLY, S_CRC, fecn, 0};
+	struct verdict v;
+	size_t n = make(&smp, false);
+
+	/* Nobody looks at the P_Key of an SMP. */
+	g.p.bth.pkey = 0x8000;
+	ck_assert_int_eq(vs_pkt_seal(&g.p, VS_SEAL_ALL, buf, sizeof(buf)), VS_OK);
+	vs_pkt_build(&g.p, buf, sizeof(buf));
+	ck_assert_int_eq(judge(&v, &g.p, n, n), VS_OK);
+	ck_assert_msg(v.count == 0, "SMP:%s", v.text);
+	/* A capture without VCRC, cut: the LRH is right still. */
+	for (size_t cap = 20; cap < n - 2; cap++) {
+		ck_assert_int_eq(judge(&v, &g.p, cap, n - 2), VS_OK);
+		ck_assert_msg(v.count == 0, "cut at %zu:%s", cap, v.text);
+	}
+	/* FECN is a matter of native InfiniBand and RoCEv1, where it means something. */
+	n = make(&fecn_v1, true);
+	ck_assert_int_eq(judge(&v, &g.p, n, n), VS_OK);
+	ck_assert_msg(v.count == 0, "FECN on RoCEv1:%s", v.text);
+	n = make(&fecn_v6, true);
+	ck_assert_int_eq(judge(&v, &g.p, n, n), VS_OK);
+	ck_assert_msg(v.count == 1 && v.r[0] == VS_REASON_BTH_FECN_ROCE, "FECN on RoCEv2:%s", v.text);
+}
+END_TEST
+
+/* A cut packet whose LRH lies is found out all the same. */
+START_TEST(pktlen_of_a_cut_packet_is_judged)
+{
+	static const struct rule rule = {0, IB, VS_OP_RC_SEND_ONLY, S_CRC, pktlen, 0};
+	size_t n = make(&rule, true);
+	struct verdict v;
+
+	ck_assert_int_eq(judge(&v, &g.p, n - 1, n), VS_OK);
+	ck_assert_msg(v.count == 1 && v.r[0] == VS_REASON_LRH_PKTLEN, "called%s", v.text);
+}
+END_TEST
+
 START_TEST(a_short_list_still_tells_how_many_there_are)
 {
 	enum vs_reason two[2], all[MAX_REASONS];
@@ -453,6 +509,8 @@ Suite *vs_suite(void)
 	tcase_add_loop_test(tc, a_reason_fires_on_the_broken_packet_and_not_on_its_neighbour, 0, (int)RULES);
 	tcase_add_test(tc, every_reason_of_the_wire_has_a_test);
 	tcase_add_test(tc, lengths_of_a_cut_packet_are_still_judged);
+	tcase_add_test(tc, exemptions_are_honoured);
+	tcase_add_test(tc, pktlen_of_a_cut_packet_is_judged);
 	tcase_add_test(tc, a_short_list_still_tells_how_many_there_are);
 	suite_add_tcase(s, tc);
 	tcase_set_timeout(traffic, 300);
