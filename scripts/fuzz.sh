@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
 #
-# fuzz.sh B SECONDS JOBS NAME[:SEEDS[:SEEDS...]]... - runs libFuzzer targets B/fuzz/bin/NAME, JOBS at
-# a time, SECONDS each. SEEDS are folders with first inputs.
+# fuzz.sh B SECONDS JOBS NAME[@SECONDS][:SEEDS[:SEEDS...]]... - runs libFuzzer targets B/fuzz/bin/NAME,
+# JOBS at a time, SECONDS each unless they have their own. SEEDS are folders with first inputs.
 #
 # Kept between runs: B/corpus/NAME (inputs that reached something new) and B/crashes/NAME-* (inputs
 # that crashed, leaked, hung or ate the memory); old crashes are tried first.
@@ -24,15 +24,16 @@ export ASAN_OPTIONS=detect_leaks=1:allocator_may_return_null=1 UBSAN_OPTIONS=pri
 
 run_one() { # NAME:SEEDS...
 	local -a part seeds old=()
-	local name rc=0
+	local name time rc=0
 	IFS=: read -r -a part <<<"$1"
-	name=${part[0]}
+	name=${part[0]%@*} time=$seconds
+	case ${part[0]} in *@*) time=${part[0]#*@} ;; esac
 	seeds=("${part[@]:1}")
 	mkdir -p "$build/corpus/$name"
 	mapfile -t old < <(find "$build/crashes" -name "$name-*" -type f | LC_ALL=C sort)
 	{
 		if [ ${#old[@]} -gt 0 ]; then "$build/fuzz/bin/$name" "${old[@]}" || rc=1; fi
-		"$build/fuzz/bin/$name" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=2048 -max_len=16384 \
+		"$build/fuzz/bin/$name" -max_total_time="$time" -timeout=10 -rss_limit_mb=2048 -max_len=16384 \
 			-artifact_prefix="$build/crashes/$name-" -print_final_stats=1 \
 			"$build/corpus/$name" "${seeds[@]}" || rc=1
 	} >"$logs/$name.log" 2>&1
@@ -53,24 +54,22 @@ report() { # name, rc
 }
 
 failed=0 passed=0
-declare -a names=() pids=()
-collect() {
-	local i rc
-	for i in "${!pids[@]}"; do
-		rc=0
-		wait "${pids[$i]}" || rc=$?
-		if report "${names[$i]}" $rc; then passed=$((passed + 1)); else failed=$((failed + 1)); fi
-	done
-	names=() pids=()
+declare -A running=()
+collect_one() {
+	local pid rc=0
+	wait -n -p pid "${!running[@]}" || rc=$?
+	if report "${running[$pid]}" $rc; then passed=$((passed + 1)); else failed=$((failed + 1)); fi
+	unset "running[$pid]"
 }
 trap 'kill $(jobs -p) 2>/dev/null || true' EXIT
 
-echo "fuzz: $# targets, $seconds s each, $jobs at a time"
+echo "fuzz: $# targets, $seconds s, $jobs at a time"
 for target; do
+	[ ${#running[@]} -lt "$jobs" ] || collect_one
 	run_one "$target" &
-	names+=("${target%%:*}") pids+=($!)
-	[ ${#pids[@]} -lt "$jobs" ] || collect
+	name=${target%%:*}
+	running[$!]=${name%@*}
 done
-collect
+while [ ${#running[@]} -gt 0 ]; do collect_one; done
 echo "$passed passed, $failed failed"
 [ $failed = 0 ]

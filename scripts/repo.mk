@@ -48,6 +48,7 @@ check-spdx: ## every source file names its licence
 
 check-scripts: ## tests of the scripts themselves
 	@scripts/tests/deps-test.sh
+	@scripts/tests/check-test.sh
 
 check-install: all ## what make install installs can be used, and make uninstall removes it
 	@CC='$(CC)' scripts/tests/install-test.sh '$(MAKE)' $(B)
@@ -65,8 +66,9 @@ check-clang: ## build everything with clang too, and run the unit tests
 check-asan: ## unit tests and more under AddressSanitizer and UBSan
 	@$(SUBMAKE) B=$(B)/asan SAN=1 OPT='-O1 -g' $(ASAN_TARGETS)
 
-check-fuzz: ## a minute of libFuzzer on every byte reader
-	@$(SUBMAKE) fuzz SECONDS=60
+# The packet parser for a minute, the other readers beside it.
+check-fuzz: ## a minute of libFuzzer on the parser, half a minute on the other byte readers
+	@$(SUBMAKE) fuzz SECONDS=30 FUZZ_SECONDS_fuzz_parse=60
 
 check-fresh: ## clone, make demo and make check-unit in a fresh Debian root (needs root)
 	@scripts/deps.sh fresh
@@ -87,7 +89,7 @@ lint-psn:
 	@scripts/lint-psn.sh
 
 lint-shell:
-	@shellcheck $(SHELL_FILES)
+	@shellcheck --external-sources --source-path=SCRIPTDIR $(SHELL_FILES)
 
 lint-man:
 	@$(if $(INSTALL_MANS),mandoc -T lint -W warning $(INSTALL_MANS))
@@ -111,13 +113,13 @@ $(B)/compile_commands.json: $(filter %.c,$(C_FILES)) Makefile scripts/repo.mk
 ##@ Fuzzing
 
 # FUZZERS are built by clang in $(B)/fuzz; corpora stay in $(B)/corpus, inputs that crash in
-# $(B)/crashes. FUZZ_SEEDS_<name> may name folders of first inputs.
+# $(B)/crashes. FUZZ_SEEDS_<name> may name folders of first inputs, FUZZ_SECONDS_<name> a time of its own.
 FUZZ_BUILD  = $(SUBMAKE) B=$(B)/fuzz CC=$(CLANG) SAN=1 OPT='-O1 -g' CFLAGS=-fsanitize=fuzzer-no-link
 FUZZ_NAMES := $(notdir $(FUZZERS))
 fuzz: SECONDS := 60
 fuzz: ## run every fuzzer for SECONDS=n (default 60)
 	@$(FUZZ_BUILD) -j$(JOBS) fuzzers
-	@scripts/fuzz.sh $(B) $(SECONDS) $(JOBS) $(foreach f,$(FUZZ_NAMES),$(f)$(addprefix :,$(FUZZ_SEEDS_$(f))))
+	@scripts/fuzz.sh $(B) $(SECONDS) $(JOBS) $(foreach f,$(FUZZ_NAMES),$(f)$(addprefix @,$(FUZZ_SECONDS_$(f)))$(addprefix :,$(FUZZ_SEEDS_$(f))))
 
 fuzzers: $(FUZZ_NAMES:%=$(B)/bin/%)
 
