@@ -52,7 +52,7 @@ static uint32_t carried_icrc(const uint8_t *seg, uint32_t len)
 
 static uint16_t ip_id(const struct rdma_net *net)
 {
-	return net->encap == VS_ENCAP_ROCEV2_IPV4 ? (uint16_t)(net->ip[4] << 8 | net->ip[5]) : 0;
+	return net->encap == VS_ENCAP_ROCEV2_IPV4 ? (uint16_t)((unsigned)net->ip[4] << 8 | net->ip[5]) : 0;
 }
 
 static bool first_verifies(const uint8_t *b, uint32_t seg_len, const struct rdma_net *net)
