@@ -32,7 +32,7 @@ fuzz: $(B)/seeds/fuzz_parse
 
 $(B)/seeds/fuzz_parse: $(B)/tests/mkseeds $(sort $(wildcard pcaps/recorded/*.pcap))
 	@rm -rf $@ && mkdir -p $@
-	$< $@ $(filter %.pcap,$^) || { rm -rf $@; false; }
+	@$< $@ $(filter %.pcap,$^) || { rm -rf $@; false; }
 
 $(B)/tests/mkseeds: $(call obj,transport/tests/mkseeds.c) $(LIBVS) $(LIBWIRE)
 	@mkdir -p $(@D)
