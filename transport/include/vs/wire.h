@@ -249,8 +249,9 @@ bool vs_pkt_equal(const struct vs_pkt *a, const struct vs_pkt *b);
 
 /*
  * Broken rules of this packet alone (nothing that needs its neighbours), most basic first. Writes
- * at most `cap` of them, returns how many there are. CRCs are not computed here: pass what
- * vs_icrc_check said, or VS_CRC_UNVERIFIED to leave them out.
+ * at most `cap` of them (in the order of reasons.def, each once), returns how many there are. CRCs are
+ * not computed here: pass what vs_icrc_check said, or VS_CRC_UNVERIFIED to leave them out.
+ * A segmentation-offload super-packet is many packets in one frame: judge its segments, not the frame.
  */
 size_t vs_pkt_validate(const struct vs_pkt *p, enum vs_crc_status icrc, enum vs_crc_status vcrc, enum vs_reason *out,
 		       size_t cap);
