@@ -4,9 +4,12 @@
 #
 #   check-dissector          captures against their .txt, the built-in, golden files (run.sh)
 #   check-dissector-mutated  damaged captures through a plugin under ASan and UBSan (mutated.sh)
+#   fuzz-dissector           the same for SECONDS=n
 #   bench-dissector          packets per second beside the built-in (bench/bench.sh)
 #   check-trixie             the same source with Wireshark 4.4 in a Debian trixie root (trixie.sh)
 #   update-golden            rewrites tests/golden/ and pcaps/generated/ from what the code does now
+
+include $(wildcard dissector/tests/*/module.mk)
 
 DT          := dissector/tests
 MK_SRCS     := $(sort $(wildcard $(DT)/mk*.c))
@@ -22,7 +25,7 @@ $(MKCAPTURES) $(MUTATE) $(MKBENCH): $(LIBVS) $(LIBWIRE)
 	@mkdir -p $(@D)
 	$(CC) $(OPT) $(SANFLAGS) $(LDFLAGS) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(LIBS_VS)
 
-CHECK_TARGETS += check-dissector
+CHECK_TARGETS += check-dissector check-dissector-mutated
 
 check-dissector: all $(MKCAPTURES) ## the plugin on recorded, generated and (VS_SHARED) public captures
 	@B='$(B)' VS_SHARED='$(VS_SHARED)' $(DT)/run.sh
@@ -32,10 +35,25 @@ update-golden: all $(MKCAPTURES)
 	$(MKCAPTURES) pcaps/generated
 	@B='$(B)' VS_SHARED='$(VS_SHARED)' $(DT)/run.sh --update
 
+# The plugin under ASan and UBSan, with exact packet pointers (strict.c); SAN=1 in a build folder of its own.
+STRICT_O  := $(B)/obj/$(DT)/strict.o
+STRICT_SO := $(B)/strict/$(WS_SERIES)/epan/verbscope.so
+$(STRICT_O): $(DT)/strict.c
+	@mkdir -p $(@D)
+	$(CC) -std=gnu11 -D_DEFAULT_SOURCE $(WARN) $(BASE) -I. $(patsubst -I%,-isystem %,$(WS_CFLAGS)) $(CFLAGS) $(CPPFLAGS) -c -o $@ $<
+$(STRICT_SO): $(STRICT_O) $(PLUGIN_OBJS) $(LIBWIRE)
+	@mkdir -p $(@D)
+	$(CC) $(OPT) $(SANFLAGS) -shared $(LDFLAGS) -Wl,--exclude-libs,ALL -Wl,--wrap=tvb_get_ptr -o $@ $^ $(WS_LIBS) -ldeflate
+
 MUTATED_FRAMES ?= 52000
-check-dissector-mutated: $(MUTATE) ## damaged captures through the plugin under ASan and UBSan
-	@$(MAKE) --no-print-directory B=$(B)/asan SAN=1 asan-plugin
+check-dissector-mutated: all $(MUTATE) $(MKULP) ## damaged captures through the plugin under ASan and UBSan
+	@$(MAKE) --no-print-directory B=$(B)/asan SAN=1 $(patsubst $(B)/%,$(B)/asan/%,$(STRICT_SO))
 	@B='$(B)' $(DT)/mutated.sh $(MUTATED_FRAMES)
+
+# The same for as long as you like: every round has a seed of its own.
+fuzz-dissector: all $(MUTATE) $(MKULP) ## more of it: SECONDS=n (default 600), from SEED=n on
+	@$(MAKE) --no-print-directory B=$(B)/asan SAN=1 $(patsubst $(B)/%,$(B)/asan/%,$(STRICT_SO))
+	@B='$(B)' $(DT)/mutated.sh 50000 $(or $(SEED),1000) $(or $(SECONDS),600)
 
 bench-dissector: all $(MKBENCH) ## packets per second: our plugin, the built-in, plain data
 	@B='$(B)' dissector/bench/bench.sh
@@ -43,6 +61,4 @@ bench-dissector: all $(MKBENCH) ## packets per second: our plugin, the built-in,
 check-trixie: ## build and test the plugin in a Debian trixie root (Wireshark 4.4)
 	@B='$(B)' VS_SHARED='$(VS_SHARED)' $(DT)/trixie.sh
 
-.PHONY: check-dissector update-golden check-dissector-mutated bench-dissector check-trixie
-
-include $(wildcard dissector/tests/*/module.mk)
+.PHONY: check-dissector update-golden check-dissector-mutated fuzz-dissector bench-dissector check-trixie
