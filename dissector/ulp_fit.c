@@ -102,6 +102,7 @@ static bool rpc_message(const struct ulp_bytes *b, uint32_t off, uint32_t xid)
 		if (be32(b->p + off + 12) == 0 || be32(b->p + off + 16) > 0xffff || be32(b->p + off + 20) > 0xffff)
 			return false;
 		off += 24;
+		/* NOLINTNEXTLINE(misc-redundant-expression): each call moves `off` on */
 		return rpc_auth(b, &off) && rpc_auth(b, &off);
 	}
 	if (type != 1)

@@ -84,6 +84,9 @@ function resolve(from, name,   dir, try) {
 	if (try in exists)
 		return try
 	try = clean("transport/" name)
+	if (try in exists)
+		return try
+	try = clean(name) # from the root
 	return try in exists ? try : ""
 }
 

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
 #
-# install.sh install|uninstall FILE:PATH... - copies FILE to $DESTDIR$PREFIX/PATH (executables stay
-# executable), or removes it from there. Writes verbscope.pc as well.
+# install.sh install|uninstall FILE:PATH... - copies FILE to $DESTDIR$PREFIX/PATH (executables and links stay
+# what they are), or removes it from there. Writes verbscope.pc as well.
 set -euo pipefail
 mode=$1
 shift
@@ -28,8 +28,14 @@ for pair; do
 	from=${pair%%:*} to=$root/${pair#*:}
 	case $mode in
 	install)
-		if [ -x "$from" ]; then perm=755; else perm=644; fi
-		install -D -m $perm "$from" "$to"
+		if [ -L "$from" ]; then # the system's plugins beside ours
+			mkdir -p "${to%/*}"
+			cp -fP "$from" "$to"
+		elif [ -x "$from" ]; then
+			install -D -m 755 "$from" "$to"
+		else
+			install -D -m 644 "$from" "$to"
+		fi
 		echo "$to"
 		;;
 	uninstall) rm -f "$to" ;;

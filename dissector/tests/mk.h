@@ -22,6 +22,7 @@
 #include <stdint.h>
 
 #include "vs/icrc.h"
+#include "vs/psn.h"
 #include "vs/wire.h"
 
 #define MK_MAX 66000 /* the largest frame: a segmentation-offload super-packet in Ethernet */

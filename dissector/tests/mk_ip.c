@@ -97,7 +97,7 @@ void mk_fragments(struct mk_out *o)
 			p.ext.reth.dmalen = 600;
 			p.ipv4.frag = 0;
 			p.ipv4.id = (uint16_t)(0x4000 + lone);
-			p.bth.psn += lone;
+			p.bth.psn = vs_psn_add(p.bth.psn, (int32_t)lone);
 			mk_build(&p, &f);
 			if (v6)
 				fragment6(o, &f, 264, lone ? 1 : 3, (uint8_t)lone);

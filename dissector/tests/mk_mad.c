@@ -178,7 +178,8 @@ static void send_mad(struct mk_out *o, enum vs_encap encap, bool from_b, bool sm
 	p.bth.destqp = p.ext.deth.srcqp = smp ? 0 : 1;
 	p.ext.deth.qkey = smp ? 0 : VS_GSI_QKEY;
 	p.lrh.vl = smp ? 15 : 0;
-	p.bth.psn = psn++;
+	p.bth.psn = psn;
+	psn = vs_psn_add(psn, 1);
 	p.payload = mad;
 	p.payload_len = MAD_LEN;
 	mk_build(&p, &f);

@@ -74,7 +74,8 @@ static void transport(struct mk_out *o, enum vs_transport t)
 		if (!vs_opcodes[code].name)
 			continue;
 		mk_packet(&p, VS_ENCAP_ROCEV2_IPV4, (uint8_t)code, true);
-		p.bth.psn = psn++ & 0xffffff;
+		p.bth.psn = psn;
+		psn = vs_psn_add(psn, 1);
 		put(o, &p);
 	}
 }
