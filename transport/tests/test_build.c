@@ -161,18 +161,19 @@ START_TEST(sealed_ipv4_headers_add_up)
 		vs_gen_random(&one, &seed);
 		if (one.p.encap != VS_ENCAP_ROCEV2_IPV4 || (one.p.flags & VS_PKT_HAS_ETH) || one.p.eth.vlan_count > 0)
 			continue;
-		ck_assert_int_eq(vs_pkt_seal(&one.p, VS_SEAL_CSUM, NULL, 0), VS_OK);
-		if (one.p.udp.csum != 0 || vs_pkt_build(&one.p, frame, sizeof(frame)) < 0 ||
-		    header_sum(frame, one.p.ipv4.ihl * 4u) != 0xffff)
+		if (vs_pkt_seal(&one.p, VS_SEAL_CSUM, NULL, 0) != VS_OK || one.p.udp.csum != 0 ||
+		    vs_pkt_build(&one.p, frame, sizeof(frame)) < 0 || header_sum(frame, one.p.ipv4.ihl * 4u) != 0xffff)
 			ck_abort_msg("packet %lu: checksum %#x", i, one.p.ipv4.csum);
 		i++;
 	}
-	/* Carries that carry again. */
-	memset(&one.p.ipv4, 0xff, sizeof(one.p.ipv4));
-	one.p.ipv4.version = one.p.ipv4.ihl = 15;
-	ck_assert_int_eq(vs_pkt_seal(&one.p, VS_SEAL_CSUM, NULL, 0), VS_OK);
-	ck_assert_int_gt(vs_pkt_build(&one.p, frame, sizeof(frame)), 0);
-	ck_assert_uint_eq(header_sum(frame, 60), 0xffff);
+	/* One header with every ID: some of the sums carry, and then carry again. */
+	make(VS_ENCAP_ROCEV2_IPV4, VS_OP_RC_ACKNOWLEDGE, 0, false);
+	for (uint32_t id = 0; id <= 0xffff; id++) {
+		one.p.ipv4.id = (uint16_t)id;
+		if (vs_pkt_seal(&one.p, VS_SEAL_CSUM, NULL, 0) != VS_OK ||
+		    vs_pkt_build(&one.p, frame, sizeof(frame)) < 0 || header_sum(frame, 20) != 0xffff)
+			ck_abort_msg("id %#x: checksum %#x", id, one.p.ipv4.csum);
+	}
 }
 END_TEST
 
@@ -233,8 +234,74 @@ START_TEST(the_icrc_of_a_bare_packet_stays)
 	ck_assert_uint_eq(one.p.flags, VS_PKT_HAS_BTH | VS_PKT_HAS_ICRC | VS_PKT_HAS_VCRC);
 	make(VS_ENCAP_ROCEV1, VS_OP_RC_SEND_ONLY, 4, false);
 	one.p.flags = VS_PKT_HAS_BTH;
+	one.p.vcrc = 0x1234;
 	ck_assert_int_eq(vs_pkt_seal(&one.p, VS_SEAL_ALL, frame, sizeof(frame)), VS_OK);
 	ck_assert_uint_eq(one.p.flags, VS_PKT_HAS_BTH | VS_PKT_HAS_ICRC);
+	ck_assert_uint_eq(one.p.vcrc, 0x1234);
+}
+END_TEST
+
+START_TEST(a_skeleton_has_what_wire_h_promises)
+{
+	struct vs_pkt p;
+
+	vs_pkt_init(&p, VS_ENCAP_ROCEV2_IPV4, VS_OP_RC_WRITE_ONLY, true);
+	ck_assert_uint_eq(p.flags, VS_PKT_HAS_ETH | VS_PKT_HAS_BTH | VS_PKT_HAS_ICRC);
+	ck_assert_uint_eq(p.hdrs, VS_HDR_RETH);
+	ck_assert_uint_eq(p.eth.ethertype, VS_ETHERTYPE_IPV4);
+	ck_assert_uint_eq(p.ipv4.ttl, 64);
+	ck_assert_uint_eq(p.ipv4.frag, 0x4000);
+	ck_assert_uint_eq(p.udp.dport, VS_UDP_PORT_ROCE);
+	ck_assert_uint_eq(p.bth.pkey, 0xffff);
+	vs_pkt_init(&p, VS_ENCAP_ROCEV2_IPV6, VS_OP_CNP, false);
+	ck_assert_uint_eq(p.flags, VS_PKT_HAS_BTH | VS_PKT_HAS_ICRC);
+	ck_assert_uint_eq(p.eth.ethertype, 0);
+	ck_assert_uint_eq(p.grh.nxthdr, 17);
+	ck_assert_uint_eq(p.grh.hoplmt, 64);
+	ck_assert_uint_eq(p.payload_len, 16);
+	vs_pkt_init(&p, VS_ENCAP_IB_GRH, VS_OP_RC_SEND_ONLY, true);
+	ck_assert_uint_eq(p.flags, VS_PKT_HAS_BTH | VS_PKT_HAS_ICRC | VS_PKT_HAS_VCRC);
+	ck_assert_uint_eq(p.lrh.lnh, VS_LNH_IBA_GLOBAL);
+	ck_assert_uint_eq(p.grh.nxthdr, VS_GRH_NXTHDR_IBA);
+	vs_pkt_init(&p, VS_ENCAP_IB_RAW, 0, false);
+	ck_assert_uint_eq(p.flags, VS_PKT_HAS_RWH | VS_PKT_HAS_VCRC);
+}
+END_TEST
+
+START_TEST(packets_of_another_shape_are_not_equal)
+{
+	static const uint32_t flags[] = {VS_PKT_HAS_ICRC, VS_PKT_HAS_VCRC, VS_PKT_HAS_BTH, VS_PKT_HAS_ETH,
+					 VS_PKT_HAS_RWH};
+	struct vs_pkt p;
+
+	make(VS_ENCAP_ROCEV1, VS_OP_RC_SEND_ONLY, 8, true);
+	p = one.p;
+	for (size_t i = 0; i < sizeof(flags) / sizeof(flags[0]); i++) {
+		p.flags ^= flags[i];
+		ck_assert_msg(!vs_pkt_equal(&p, &one.p), "flag %#x", flags[i]);
+		p.flags ^= flags[i];
+	}
+	p.encap = VS_ENCAP_BARE;
+	ck_assert(!vs_pkt_equal(&p, &one.p));
+	p = one.p;
+	p.hdrs = VS_HDR_IMMDT;
+	ck_assert(!vs_pkt_equal(&p, &one.p));
+	p = one.p;
+	p.pad_len = 1;
+	ck_assert(!vs_pkt_equal(&p, &one.p));
+	/* What does not reach the wire does not count. */
+	p = one.p;
+	p.lrh.dlid = 77;
+	p.ext.immdt = 5;
+	p.bth_off = 3;
+	p.flags |= VS_PKT_SNAPPED;
+	ck_assert(vs_pkt_equal(&p, &one.p));
+	/* What does not build equals nothing. */
+	p.eth.vlan_count = one.p.eth.vlan_count = VS_MAX_VLAN + 1;
+	ck_assert(!vs_pkt_equal(&p, &one.p));
+	p.eth.vlan_count = one.p.eth.vlan_count = 0;
+	p.pad_len = one.p.pad_len = 4;
+	ck_assert(!vs_pkt_equal(&p, &one.p));
 }
 END_TEST
 
@@ -264,6 +331,8 @@ Suite *vs_suite(void)
 	tcase_add_test(tc, sealed_lengths_are_those_of_the_bytes);
 	tcase_add_test(tc, a_length_without_room_is_refused);
 	tcase_add_test(tc, the_icrc_of_a_bare_packet_stays);
+	tcase_add_test(tc, a_skeleton_has_what_wire_h_promises);
+	tcase_add_test(tc, packets_of_another_shape_are_not_equal);
 	tcase_add_test(tc, a_small_scratch_is_enough_for_lengths_and_checksums);
 	suite_add_tcase(s, tc);
 	return s;

@@ -137,7 +137,7 @@ EDIT(deth_rsv, p->ext.deth.rsv = broken)
 EDIT(rdeth_rsv, p->ext.rdeth.rsv = broken)
 EDIT(xrceth_rsv, p->ext.xrceth.rsv = broken)
 EDIT(feth_rsv, p->ext.feth.rsv = broken)
-EDIT(feth_plt_rsv, p->ext.feth.plt = broken ? 4 + 1 : 3)
+EDIT(feth_plt_rsv, p->ext.feth.plt = broken ? 4 : 3)
 EDIT(feth_sel, p->ext.feth.sel = broken ? 2 : 1)
 EDIT(feth_plt, p->ext.feth.plt = broken ? 0 : 2)
 EDIT(gsi_qkey, set_mad(p); p->ext.deth.qkey ^= broken)
@@ -213,6 +213,7 @@ static const struct rule {
 	{VS_REASON_BTH_RSV, V4, VS_OP_RC_SEND_ONLY, S_CRC, resv6, 0},
 	{VS_REASON_BTH_RSV, V4, VS_OP_RC_SEND_ONLY, S_CRC, resv7, 0},
 	{VS_REASON_BTH_PKEY_INVALID, V4, VS_OP_RC_SEND_ONLY, S_CRC, pkey_base_0, 0},
+	{VS_REASON_BTH_PKEY_INVALID, IB, VS_OP_RC_SEND_ONLY, S_CRC, pkey_base_0, 0},
 	{VS_REASON_BTH_PKEY_LIMITED, V4, VS_OP_RC_SEND_ONLY, S_CRC, pkey_limited, 0},
 	{VS_REASON_BTH_QP0_ROCE, V4, VS_OP_UD_SEND_ONLY, S_PAD, qp0, 0},
 	{VS_REASON_BTH_QP_SPECIAL, V4, VS_OP_RC_SEND_ONLY, S_CRC, rc_to_gsi, 0},
@@ -251,7 +252,7 @@ static const struct rule {
 	{VS_REASON_RDETH_RSV, V4, VS_OP_RD_ACKNOWLEDGE, S_CRC, rdeth_rsv, 0},
 	{VS_REASON_XRCETH_RSV, V4, VS_OP_XRC_SEND_ONLY, S_CRC, xrceth_rsv, 0},
 	{VS_REASON_FETH_RSV, V4, VS_OP_RC_FLUSH, S_CRC, feth_rsv, 0},
-	{VS_REASON_FETH_RSV, V4, VS_OP_RC_FLUSH, S_CRC, feth_plt_rsv, 0},
+	{VS_REASON_FETH_RSV, V4, VS_OP_RC_FLUSH, S_CRC, feth_plt_rsv, VS_REASON_FETH_PLT},
 	{VS_REASON_FETH_SEL, V4, VS_OP_RC_FLUSH, S_CRC, feth_sel, 0},
 	{VS_REASON_FETH_PLT, V4, VS_OP_RC_FLUSH, S_CRC, feth_plt, 0},
 	{VS_REASON_UD_GSI_QKEY, V4, VS_OP_UD_SEND_ONLY, S_PAD, gsi_qkey, 0},
