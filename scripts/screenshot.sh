@@ -39,7 +39,7 @@ wait_for() {
 
 start_display() {
 	rm -f "$tmp/display"
-	Xvfb -displayfd 5 -screen 0 ${width}x${height}x24 -nolisten tcp 5>"$tmp/display" >/dev/null 2>&1 &
+	Xvfb -displayfd 5 -screen 0 ${width}x${height}x24 -nolisten tcp -noreset 5>"$tmp/display" >/dev/null 2>&1 &
 	started+=($!)
 	wait_for test -s "$tmp/display" || fail "Xvfb does not start"
 	DISPLAY=:$(cat "$tmp/display")

@@ -10,7 +10,8 @@
 # shellcheck disable=SC2034 # what is set here is used by those who source this
 #
 # Run by root, an ordinary user is user 65534; run by an ordinary user, root is a user namespace
-# in which we are root, which is what Wireshark looks at too.
+# in which we are root, which is what Wireshark looks at too. Where namespaces are refused, root is
+# left with the shim, which has a check of its own.
 set -euo pipefail
 export LC_ALL=C.UTF-8 TZ=UTC
 unset WIRESHARK_PLUGIN_DIR WIRESHARK_CONFIG_DIR XDG_CONFIG_HOME XDG_RUNTIME_DIR LD_PRELOAD
@@ -82,8 +83,9 @@ expect_own_lines() {
 	[ "$(grep -c '^vs-[a-z]*: ' "$err")" = "$1" ] || { echo "stderr has not $1 line(s) of ours" && return 1; }
 }
 
+# The warning of a root without namespaces is no noise.
 expect_quiet() {
-	[ ! -s "$err" ] || { echo "stderr is not empty" && return 1; }
+	! grep -qv "warning: .* user namespaces are refused" "$err" || { echo "stderr is not empty" && return 1; }
 }
 
 # ---- who runs it ----
@@ -91,6 +93,7 @@ expect_quiet() {
 as_user=() as_root=() user_problem='' root_problem=''
 if [ "$(id -u)" = 0 ]; then
 	as_root=(env)
+	unshare --user true 2>/dev/null || root_problem="user namespaces are refused here"
 	as_user=(setpriv --reuid=65534 --regid=65534 --clear-groups env)
 	if ! "${as_user[@]}" test -r "$plugin" -a -x "$vt" -a -r "$here/Makefile"; then
 		user_problem="user 65534 cannot reach $build"

@@ -15,7 +15,7 @@ help_and_version_are_ours() {
 
 tsharks_own_help_and_version_are_reachable() {
 	run "$vt" -v && expect_rc 0 && expect_out "TShark (Wireshark) $version" &&
-		run "$vt" -h && expect_rc 0 && expect_out "Usage: tshark" && expect_own_lines 0
+		run "$vt" -h && expect_rc 0 && expect_out "Usage: tshark"
 }
 
 exit_code_is_tsharks() {
@@ -173,6 +173,10 @@ standard_input_and_pipes_are_files_too() {
 
 # As root where the kernel grants no namespace: a limit of 0 in one that we are root in.
 without_namespaces() {
+	if [ "$(id -u)" = 0 ] && [ -n "$root_problem" ]; then
+		"$@"
+		return
+	fi
 	unshare --user --map-root-user bash -c 'echo 0 >/proc/sys/user/max_user_namespaces && exec "$@"' - "$@"
 }
 
@@ -213,14 +217,15 @@ works_from_a_folder_with_blanks_and_colons() {
 
 works_where_it_is_installed() {
 	copy_tree "$tmp/prefix" && cp -a "$build/plugins" "$tmp/prefix/lib/verbscope/"
-	lists_plugin 0 "$tmp/prefix/bin/vs-tshark" && expect_out "$tmp/prefix/lib/verbscope/plugins/$version/epan/verbscope.so"
+	lists_plugin 0 "${as_root[@]}" "$tmp/prefix/bin/vs-tshark" && expect_out "$tmp/prefix/lib/verbscope/plugins/$version/epan/verbscope.so"
 }
 
 # ---- live ----
 
 # Root of the machine, or of a network namespace of our own.
-live_prefix=() live_problem=$root_problem
+live_prefix=() live_problem=''
 if [ "$(id -u)" != 0 ]; then
+	live_problem=$root_problem
 	# shellcheck disable=SC2016 # for the inner shell
 	live_prefix=(unshare --user --map-root-user --net bash -c 'ip link set lo up && exec "$@"' -)
 	command -v ip >/dev/null || live_problem="ip (iproute2) is missing, so no network of our own"
@@ -250,8 +255,8 @@ for claim in help_and_version_are_ours tsharks_own_help_and_version_are_reachabl
 	plugin_in_another_versions_folder_is_125 plugin_built_for_another_library_is_125 garbage_for_a_plugin_is_125 \
 	tshark_of_another_version_is_125_and_named tshark_that_is_a_script_is_asked_for_its_version \
 	launcher_named_tshark_does_not_run_itself arguments_arrive_as_they_were one_pass_equals_two \
-	systems_plugins_are_kept a_system_plugin_that_came_later_is_missed_aloud links_are_made_again_by_make \
-	shim_gives_children_the_environment_of_before works_where_it_is_installed; do
+	systems_plugins_are_kept a_system_plugin_that_came_later_is_missed_aloud \
+	shim_gives_children_the_environment_of_before links_are_made_again_by_make; do
 	check $claim
 done
 
@@ -264,12 +269,17 @@ root_check root_reads_in_two_passes_and_writes reads_and_writes "${as_root[@]}"
 user_check user_needs_no_writable_home home_need_not_be_writable "${as_user[@]}"
 root_check root_needs_no_writable_home home_need_not_be_writable "${as_root[@]}"
 
-for claim in standard_input_and_pipes_are_files_too namespaces_refused_means_the_shim shim_hides_nothing_from_others \
-	works_from_a_folder_with_blanks_and_colons; do
+for claim in standard_input_and_pipes_are_files_too shim_hides_nothing_from_others \
+	works_from_a_folder_with_blanks_and_colons works_where_it_is_installed; do
 	root_check $claim
 done
+if [ "$(id -u)" = 0 ]; then
+	check namespaces_refused_means_the_shim
+else
+	root_check namespaces_refused_means_the_shim
+fi
 for claim in a_file_only_root_can_read_is_read a_folder_only_root_can_write_is_written group_root_counts_as_root; do
-	if [ "$(id -u)" = 0 ]; then check $claim; else skip $claim "needs root of the machine"; fi
+	if [ "$(id -u)" = 0 ]; then root_check $claim; else skip $claim "needs root of the machine"; fi
 done
 for claim in "captures_live -i lo" "captures_live -ni lo" "captures_live --interface=lo" interfaces_are_listed; do
 	if [ -n "$live_problem" ]; then

@@ -13,7 +13,7 @@ installer() {
 
 # A home of its own, like that of somebody who has used Wireshark.
 home=$tmp/pub/home
-"${as_user[@]}" mkdir -p "$home/.config/wireshark"
+"${as_user[@]}" mkdir -p "$home/.config/wireshark" 2>/dev/null || mkdir -p "$home/.config/wireshark"
 profile=$home/.config/wireshark/profiles/Verbscope
 installed=$home/.local/lib/wireshark/plugins/$version/epan/verbscope.so
 
@@ -146,6 +146,7 @@ wireshark_with_a_profile_uses_the_users_folder() {
 
 a_profile_changed_by_the_user_is_kept() {
 	echo '# mine' >>"$own/profiles/Verbscope/colorfilters"
+	echo '# older' >"$own/shipped/profile/colorfilters"
 	gui -r "$capture"
 	tail -n 1 "$own/profiles/Verbscope/colorfilters" | grep -q '^# mine'
 }
@@ -179,9 +180,9 @@ done
 with_display() {
 	local rc=0 x
 	rm -f "$tmp/display"
-	Xvfb -displayfd 5 -screen 0 1200x800x24 -nolisten tcp "${xvfb_options[@]}" 5>"$tmp/display" >/dev/null 2>&1 &
+	Xvfb -displayfd 5 -screen 0 1200x800x24 -nolisten tcp -noreset "${xvfb_options[@]}" 5>"$tmp/display" >/dev/null 2>&1 &
 	x=$!
-	for _ in {1..200}; do
+	for _ in {1..600}; do
 		[ ! -s "$tmp/display" ] || break
 		sleep 0.1
 	done
@@ -197,7 +198,7 @@ opens_window() {
 	local pid rc=1
 	"$@" "$vw" -r "$capture" >"$out" 2>"$err" &
 	pid=$!
-	for _ in {1..150}; do
+	for _ in {1..450}; do
 		if xdotool search --name "${capture##*/}" >/dev/null 2>&1; then rc=0 && break; fi
 		kill -0 $pid 2>/dev/null || break
 		sleep 0.2
@@ -242,7 +243,7 @@ else
 	user_check user_opens_a_window with_display opens_window "${as_user[@]}"
 	root_check root_opens_a_window with_display opens_window "${as_root[@]}"
 	if [ "$(id -u)" = 0 ]; then
-		check another_users_cookie_goes_along
+		root_check another_users_cookie_goes_along
 	else
 		skip another_users_cookie_goes_along "needs root of the machine"
 	fi
