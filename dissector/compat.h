@@ -6,7 +6,7 @@
  * that more than one file meets are evened out here:
  *   4.4  C99 types throughout: the variable of a bool preference is `bool`; tvb_get_uint8
  *   4.0  wants the indices of subtrees to begin as -1
- * What 4.6 renamed (val_to_str, dissector_try_payload_new, ...) is avoided.
+ * What 4.6 renamed (val_to_str, dissector_try_payload_new, ...) is avoided. 4.2 is untested.
  */
 #ifndef RDMA_COMPAT_H
 #define RDMA_COMPAT_H

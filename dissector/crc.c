@@ -5,7 +5,7 @@
  * The ICRC of RoCEv2 covers the IP and UDP headers, which a UDP dissector does not get. They stand
  * in the same data source right before the UDP payload, whatever stands before them (VLAN tags,
  * VXLAN, GENEVE, GRE, MPLS, a cooked header): rdma_net_find walks back and believes what it finds
- * only when version, header length, protocol, addresses, ports and lengths all say so.
+ * only when version, header length, protocol, addresses and ports all say so.
  *
  * The shown value is the four bytes in wire order, as other tools print them; the CRC-32 itself
  * goes out least significant byte first.
@@ -84,12 +84,12 @@ static bool find_ipv6(const uint8_t *udp, size_t before, const packet_info *pinf
 	return true;
 }
 
-/* Why there is no header: `before` bytes of the data source stand in front of the payload. */
-static const char *why_not_found(size_t before, bool udp, const packet_info *pinfo)
+/* Why there is no IP header in the `before` bytes of the data source in front of the payload; there is a UDP header. */
+static const char *why_not_found(size_t before, const packet_info *pinfo)
 {
-	if (udp && before == UDP_LEN)
+	if (before == UDP_LEN)
 		return why_reassembled; /* the IP payload has become a data source of its own */
-	if (udp && pinfo->net_src.type == AT_IPv6)
+	if (pinfo->net_src.type == AT_IPv6)
 		return why_ext_headers;
 	return why_no_net;
 }
@@ -112,7 +112,7 @@ void rdma_net_find(tvbuff_t *tvb, const packet_info *pinfo, struct rdma_net *net
 		found = find_ipv4(udp, (size_t)before - UDP_LEN, pinfo, net);
 	else
 		found = find_ipv6(udp, (size_t)before - UDP_LEN, pinfo, net);
-	net->reason = found ? NULL : why_not_found((size_t)before, true, pinfo);
+	net->reason = found ? NULL : why_not_found((size_t)before, pinfo);
 }
 
 /* ---- checking ---- */

@@ -127,17 +127,18 @@ bool rdma_takeover_has_owner(uint32_t port)
 
 void rdma_takeover_handoff(dissector_t lrh, dissector_t grh, dissector_t bth)
 {
+	static const char rocev2_name[] = "RoCEv2 (Verbscope)";
+
 	udp_table = find_dissector_table("udp.port");
 	builtin_lrh = find_dissector("infiniband");
 	builtin_grh = dissector_get_default_uint_handle("ethertype", VS_ETHERTYPE_ROCEV1);
 	builtin_bth = dissector_get_default_uint_handle("udp.port", VS_UDP_PORT_ROCE);
 
-	ours_lrh = create_dissector_handle_with_name_and_description(lrh, proto_rdma, "rdma", "InfiniBand (Verbscope)");
-	ours_grh =
-		create_dissector_handle_with_name_and_description(grh, proto_rdma, "rdma.rocev1", "RoCEv1 (Verbscope)");
-	ours_bth =
-		create_dissector_handle_with_name_and_description(bth, proto_rdma, "rdma.rocev2", "RoCEv2 (Verbscope)");
-	ours_bth_first = create_dissector_handle(bth, proto_rdma);
+	ours_lrh = register_dissector_with_description("rdma", "InfiniBand (Verbscope)", lrh, proto_rdma);
+	ours_grh = register_dissector_with_description("rdma.rocev1", "RoCEv1 (Verbscope)", grh, proto_rdma);
+	ours_bth = register_dissector_with_description("rdma.rocev2", rocev2_name, bth, proto_rdma);
+	/* The same description: what Decode As saves under it is found again. */
+	ours_bth_first = create_dissector_handle_with_name_and_description(bth, proto_rdma, NULL, rocev2_name);
 
 	/* The init routine completes this for UDP; see above. */
 	dissector_add_uint("udp.port", VS_UDP_PORT_ROCE, ours_bth);
