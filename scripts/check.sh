@@ -31,6 +31,9 @@ count() { # log, exit code of the step
 		}' "$1"
 }
 
+# Processor seconds of all children so far.
+cpu() { awk -v hz="$(getconf CLK_TCK)" '{ sub(/.*\) /, ""); print int(($14 + $15) / hz) }' /proc/$$/stat; }
+
 # MAKEFLAGS of the make that called us would make the steps share its -j; each gets its own.
 unset MAKEFLAGS MFLAGS
 passed=0 failed=0
@@ -38,7 +41,7 @@ declare -a table=() bad=()
 all_start=$(date +%s)
 for step; do
 	echo "== $step"
-	start=$(date +%s)
+	start=$(date +%s) start_cpu=$(cpu)
 	rc=0
 	timeout --foreground "${STEP_TIMEOUT:-900}" "$make" --no-print-directory -j"$jobs" B="$build" "$step" \
 		</dev/null 2>&1 | tee "$logs/$step.log" || rc=${PIPESTATUS[0]}
@@ -48,13 +51,15 @@ for step; do
 	if [ "$rc" = 0 ] && [ "$f" -gt 0 ]; then rc=1; fi
 	passed=$((passed + p)) failed=$((failed + f))
 	if [ "$rc" = 0 ]; then verdict=ok; else verdict=FAILED bad+=("$step"); fi
-	table+=("$(printf '%-7s %-20s %5d s  %6d passed %4d failed' $verdict "$step" $(($(date +%s) - start)) "$p" "$f")")
+	table+=("$(printf '%-7s %-24s %5d s %5d s %7d passed %4d failed' $verdict "$step" \
+		$(($(date +%s) - start)) $(($(cpu) - start_cpu)) "$p" "$f")")
 done
 
 echo
 echo "== summary"
+printf '%-7s %-24s %7s %7s\n' '' '' time cpu
 printf '%s\n' "${table[@]}"
-printf '%-7s %-20s %5d s\n' '' total $(($(date +%s) - all_start))
+printf '%-7s %-24s %5d s %5d s\n' '' total $(($(date +%s) - all_start)) "$(cpu)"
 for step in "${bad[@]}"; do
 	echo "failed: $step (log: $logs/$step.log; again: make $step)"
 done
