@@ -23,28 +23,8 @@
 #include <epan/dissectors/packet-infiniband.h>
 
 #include "vs/cm.h"
-#include "vs/psn.h"
 
 #define LNET_MAGIC 0x0be91b91u
-
-enum ulp_why { ULP_BY_DECODE_AS, ULP_BY_TABLE, ULP_BY_SERVICE, ULP_BY_HEADER, ULP_BY_FLOW };
-
-/* Who gets the payload. */
-struct verdict {
-	const struct ulp_rule *rule; /* NULL: `handle` */
-	dissector_handle_t handle;
-	struct ulp_ref ref; /* assoc NULL: no connection, as for datagrams */
-	enum ulp_why why;
-	uint32_t frame; /* where the evidence is */
-};
-
-struct flow {
-	struct ulp_ref ref;          /* from the first header that proved itself */
-	const struct ulp_rule *rule; /* likewise; NULL so far */
-	uint32_t frame;
-	const struct ulp_rule *open; /* has accepted the first packet of the SEND message that is on its way */
-	uint32_t next_psn;
-};
 
 /* A heuristic dissector, with a handle by which it can be called like any other. */
 struct heur {
@@ -68,7 +48,6 @@ static dissector_table_t decode_as;
 static heur_dissector_list_t payload_heurs;
 static GHashTable *heurs;                       /* by unique name -> struct heur */
 static GPtrArray *foreign_payload, *foreign_cm; /* heur_dtbl_entry_t that aren't Wireshark's own */
-static wmem_map_t *flows;                       /* src, dst, dest QP -> struct flow */
 static wmem_map_t *assocs; /* client, server, their QPs -> struct ulp_assoc that CM didn't tell of */
 
 /* ---- calling ---- */
@@ -163,25 +142,6 @@ static tvbuff_t *with_pad(const struct rdma_ctx *c, tvbuff_t *tvb)
 
 /* ---- evidence ---- */
 
-static struct flow *flow_find(const packet_info *pinfo, uint32_t qp, bool create)
-{
-	struct ulp_key k;
-	struct flow *f;
-
-	if (!create && wmem_map_size(flows) == 0)
-		return NULL;
-	memset(&k, 0, sizeof(k));
-	k.a = ulp_addr(&pinfo->src);
-	k.b = ulp_addr(&pinfo->dst);
-	k.n = qp;
-	f = wmem_map_lookup(flows, &k);
-	if (f == NULL && create) {
-		f = wmem_new0(wmem_file_scope(), struct flow);
-		wmem_map_insert(flows, wmem_memdup(wmem_file_scope(), &k, sizeof(k)), f);
-	}
-	return f;
-}
-
 /* The connection with these ends, one and the same for both directions. */
 static struct ulp_assoc *assoc_find(const packet_info *pinfo, enum ulp_role to, uint32_t client, uint32_t server)
 {
@@ -201,48 +161,14 @@ static struct ulp_assoc *assoc_find(const packet_info *pinfo, enum ulp_role to, 
 	return assoc;
 }
 
-static bool is_send(const struct rdma_ctx *c)
-{
-	return (vs_opcodes[c->pkt.bth.opcode].flags & VS_OPF_S) != 0;
-}
-
 /* Whether a packet of a connection that is known to be the rule's is one for its dissector. */
-static bool rule_wants(struct rdma_ctx *c, const struct ulp_rule *r, const struct ulp_bytes *b)
+static bool rule_wants(struct rdma_ctx *c, const struct ulp_rule *r, const struct ulp_bytes *b, struct ulp_verdict *v)
 {
-	const uint16_t flags = vs_opcodes[c->pkt.bth.opcode].flags;
-	struct flow *f;
-
-	if (r->flags & ULP_ALL)
-		return true;
-	if (!is_send(c))
-		return (r->flags & ULP_RDMA) && (flags & (VS_OPF_W | VS_OPF_D));
-	if (!(r->flags & ULP_MULTI))
-		return (flags & VS_OPF_B) && r->fits(b);
-	f = flow_find(c->pinfo, c->pkt.bth.destqp, !(flags & VS_OPF_E));
-	if (flags & VS_OPF_B) {
-		bool fits = r->fits(b);
-
-		if (f != NULL) {
-			f->open = fits && !b->whole ? r : NULL;
-			f->next_psn = vs_psn_add(c->pkt.bth.psn, 1);
-		}
-		return fits;
-	}
-	if (f == NULL || f->open != r)
-		return false;
-	if (c->pkt.bth.psn == 0) /* a message across the wrap of PSNs: the dissector can't put it together */
-		f->open = NULL;
-	if (f->open == NULL)
-		return false;
-	if (f->next_psn != c->pkt.bth.psn) /* sent again, or after a loss: the missing one will come */
-		return false;
-	f->next_psn = vs_psn_add(f->next_psn, 1);
-	if (flags & VS_OPF_E)
-		f->open = NULL;
-	return true;
+	v->piece = ulp_flow_piece(c, r, b, &v->message);
+	return v->piece != ULP_NOTHING;
 }
 
-static bool by_table(struct rdma_ctx *c, const struct ulp_bytes *b, struct verdict *v)
+static bool by_table(struct rdma_ctx *c, const struct ulp_bytes *b, struct ulp_verdict *v)
 {
 	const struct ulp_row *row = ulp_table_find(c->pinfo, c->pkt.bth.destqp, &v->ref.to);
 
@@ -251,24 +177,25 @@ static bool by_table(struct rdma_ctx *c, const struct ulp_bytes *b, struct verdi
 	v->ref.assoc = assoc_find(c->pinfo, v->ref.to, row->client, row->server);
 	v->rule = row->rule;
 	v->handle = row->handle;
+	v->piece = ULP_PACKET;
 	v->why = ULP_BY_TABLE;
 	v->frame = 0;
-	return row->rule == NULL ? b->len > 0 : rule_wants(c, row->rule, b);
+	return row->rule == NULL ? b->len > 0 : rule_wants(c, row->rule, b, v);
 }
 
-static bool by_service(struct rdma_ctx *c, const struct ulp_bytes *b, struct verdict *v)
+static bool by_service(struct rdma_ctx *c, const struct ulp_bytes *b, struct ulp_verdict *v)
 {
 	if (v->ref.assoc == NULL || !v->ref.assoc->service_known)
 		return false;
 	v->rule = ulp_rule_by_service(v->ref.assoc->service_id);
 	v->why = ULP_BY_SERVICE;
 	v->frame = v->ref.assoc->first_frame;
-	return v->rule != NULL && rule_wants(c, v->rule, b);
+	return v->rule != NULL && rule_wants(c, v->rule, b, v);
 }
 
-static bool by_flow(struct rdma_ctx *c, const struct ulp_bytes *b, struct verdict *v)
+static bool by_flow(struct rdma_ctx *c, const struct ulp_bytes *b, struct ulp_verdict *v)
 {
-	const struct flow *f = flow_find(c->pinfo, c->pkt.bth.destqp, false);
+	const struct ulp_flow *f = ulp_flow_find(c->pinfo, c->pkt.bth.destqp, false);
 
 	if (f == NULL || f->rule == NULL || f->ref.assoc->last_frame != 0)
 		return false;
@@ -279,13 +206,13 @@ static bool by_flow(struct rdma_ctx *c, const struct ulp_bytes *b, struct verdic
 	v->ref = f->ref;
 	v->why = ULP_BY_FLOW;
 	v->frame = f->frame;
-	return rule_wants(c, v->rule, b);
+	return rule_wants(c, v->rule, b, v);
 }
 
-static bool by_header(struct rdma_ctx *c, struct ulp_bytes *b, struct verdict *v)
+static bool by_header(struct rdma_ctx *c, struct ulp_bytes *b, struct ulp_verdict *v)
 {
 	const uint16_t flags = vs_opcodes[c->pkt.bth.opcode].flags;
-	struct flow *f;
+	struct ulp_flow *f;
 
 	if (!(flags & VS_OPF_S) || !(flags & VS_OPF_B))
 		return false;
@@ -299,9 +226,10 @@ static bool by_header(struct rdma_ctx *c, struct ulp_bytes *b, struct verdict *v
 		v->rule = r;
 		v->why = ULP_BY_HEADER;
 		v->frame = c->pinfo->num;
+		v->piece = ULP_PACKET;
 		if (b->ud)
 			return true;
-		f = flow_find(c->pinfo, c->pkt.bth.destqp, true);
+		f = ulp_flow_find(c->pinfo, c->pkt.bth.destqp, true);
 		if (v->ref.assoc == NULL) {
 			v->ref.assoc = assoc_find(c->pinfo, ULP_SERVER, 0, c->pkt.bth.destqp);
 			v->ref.to = ULP_SERVER;
@@ -309,13 +237,13 @@ static bool by_header(struct rdma_ctx *c, struct ulp_bytes *b, struct verdict *v
 		f->rule = r;
 		f->ref = v->ref;
 		f->frame = c->pinfo->num;
-		return rule_wants(c, r, b);
+		return rule_wants(c, r, b, v);
 	}
 	b->alone = false;
 	return false;
 }
 
-static bool decide(struct rdma_ctx *c, tvbuff_t *tvb, struct verdict *v)
+static bool decide(struct rdma_ctx *c, tvbuff_t *tvb, struct ulp_verdict *v)
 {
 	const struct vs_opcode_info *op = &vs_opcodes[c->pkt.bth.opcode];
 	struct ulp_bytes b = {
@@ -342,7 +270,7 @@ static const char *handle_name(dissector_handle_t handle)
 	return proto_get_protocol_filter_name(dissector_handle_get_protocol_index(handle));
 }
 
-static void explain(struct rdma_ctx *c, const struct verdict *v)
+static void explain(struct rdma_ctx *c, const struct ulp_verdict *v)
 {
 	static const char *const why[] = {
 		[ULP_BY_DECODE_AS] = "Decode As",
@@ -363,7 +291,7 @@ static void explain(struct rdma_ctx *c, const struct verdict *v)
 
 static bool try_decode_as(struct rdma_ctx *c, dissector_handle_t handle, tvbuff_t *tvb)
 {
-	struct verdict v = {.handle = handle, .why = ULP_BY_DECODE_AS};
+	struct ulp_verdict v = {.handle = handle, .why = ULP_BY_DECODE_AS};
 	struct infinibandinfo info;
 
 	if (ulp_cm_find(c->pinfo, c->pkt.bth.destqp, &v.ref))
@@ -376,30 +304,54 @@ static bool try_decode_as(struct rdma_ctx *c, dissector_handle_t handle, tvbuff_
 	return true;
 }
 
-static bool try_verdict(struct rdma_ctx *c, tvbuff_t *tvb, const struct verdict *v)
+static void info_whole(struct infinibandinfo *info)
 {
+	if (info->opCode == VS_OP_RC_SEND_LAST || info->opCode == VS_OP_RC_SEND_LAST_IMM)
+		info->opCode = VS_OP_RC_SEND_ONLY;
+	if (info->opCode == VS_OP_RC_SEND_LAST_INV)
+		info->opCode = VS_OP_RC_SEND_ONLY_INV;
+#if RDMA_WS_AT_LEAST(4, 6)
+	/* A dissector that wants whole messages refuses what this doesn't say is one. */
+	info->do_rc_send_reassembling = true;
+#endif
+}
+
+/* The connection as the dissector is to find it. */
+static void set_connection(struct rdma_ctx *c, const struct ulp_verdict *v)
+{
+	uint64_t service = v->ref.assoc->service_id;
+	uint32_t peer = ulp_peer_qp(&v->ref, c->pinfo->num);
+
+	if (v->rule != NULL && !ulp_rule_has_service(v->rule, service))
+		service = ulp_rule_default_service(v->rule);
+	if (!c->src_qp_known && peer != 0)
+		c->pinfo->srcport = peer;
+	ulp_conv_ensure(c->pinfo, &v->ref, service);
+}
+
+static bool try_verdict(struct rdma_ctx *c, tvbuff_t *tvb, const struct ulp_verdict *v)
+{
+	const uint16_t flags = vs_opcodes[c->pkt.bth.opcode].flags;
 	struct infinibandinfo info;
 	bool padded = v->rule != NULL && (v->rule->flags & ULP_PAD), taken;
-	uint64_t service;
-	uint32_t peer;
 
-	if (v->ref.assoc != NULL) {
-		service = v->ref.assoc->service_id;
-		if (v->rule != NULL && !ulp_rule_has_service(v->rule, service))
-			service = ulp_rule_default_service(v->rule);
-		peer = ulp_peer_qp(&v->ref, c->pinfo->num);
-		if (!c->src_qp_known && peer != 0)
-			c->pinfo->srcport = peer;
-		ulp_conv_ensure(c->pinfo, &v->ref, service);
+	if (v->ref.assoc != NULL)
+		set_connection(c, v);
+	if (v->piece == ULP_PART) {
+		explain(c, v);
+		return true;
 	}
 	info_fill(c, &info, padded);
+	if (v->piece == ULP_LAST)
+		tvb = ulp_message_tvb(c, tvb, v->message);
+	if (v->piece == ULP_LAST || (flags & (VS_OPF_S | VS_OPF_B | VS_OPF_E)) == (VS_OPF_S | VS_OPF_B | VS_OPF_E))
+		info_whole(&info);
 	if (v->rule != NULL && (v->rule->flags & ULP_APPENDS))
 		col_append_str(c->pinfo->cinfo, COL_INFO, " ");
 	if (v->rule != NULL)
 		taken = call_by_name(c, v->rule->heur, padded ? with_pad(c, tvb) : tvb, &info);
 	else
-		taken = call(c, v->handle, tvb,
-			     NULL); /* not one for InfiniBand: it would take our data for something else */
+		taken = call(c, v->handle, tvb, NULL); /* not one for InfiniBand: it would misread our data */
 	if (taken)
 		explain(c, v);
 	return taken;
@@ -447,7 +399,7 @@ bool rdma_ulp_dissect(struct rdma_ctx *c, tvbuff_t *tvb)
 {
 	/* A segmentation-offload super-packet holds several of ours: the PSN tells them apart. */
 	const uint32_t key = 0x01000000u | c->pkt.bth.psn;
-	struct verdict *stored, now = {0};
+	struct ulp_verdict *stored, now = {0};
 	dissector_handle_t handle;
 
 	if (!enabled)
@@ -562,7 +514,7 @@ void rdma_ulp_register(int proto_id)
 				       &guess);
 	ulp_table_register(module);
 	ulp_cm_register();
-	flows = wmem_map_new_autoreset(wmem_epan_scope(), wmem_file_scope(), ulp_key_hash, ulp_key_equal);
+	ulp_flow_register(proto_id);
 	assocs = wmem_map_new_autoreset(wmem_epan_scope(), wmem_file_scope(), ulp_key_hash, ulp_key_equal);
 	heurs = g_hash_table_new_full(g_str_hash, g_str_equal, NULL, g_free);
 	foreign_payload = g_ptr_array_new();

@@ -5,6 +5,7 @@
  *   ulp.c          who gets a payload, and the call
  *   ulp_rules.c    the upper-layer protocols we know: service ids, header checks, heuristic entries
  *   ulp_fit.c ...  header checks
+ *   ulp_flow.c     flows, and the packets of their SEND messages
  *   ulp_cm.c       connections learnt from CM
  *   ulp_table.c    the user's own QP table
  *   ulp_conv.c     the conversations by which upper-layer dissectors find their connection
@@ -50,10 +51,11 @@ gboolean ulp_key_equal(const void *x, const void *y);
 
 enum ulp_rule_flag {
 	ULP_RDMA = 1u << 0,    /* wants RDMA WRITE and READ packets too: it reassembles chunks from them */
-	ULP_MULTI = 1u << 1,   /* wants every packet of a SEND message that it has accepted the first of */
+	ULP_MULTI = 1u << 1,   /* puts SEND messages together itself: wants every packet of those that are its own */
 	ULP_ALL = 1u << 2,     /* wants every packet of its connections */
 	ULP_PAD = 1u << 3,     /* counts on the pad bytes being there (they stand in for XDR padding) */
 	ULP_APPENDS = 1u << 4, /* adds to the Info column instead of writing it anew */
+	ULP_WHOLE = 1u << 5,   /* wants SEND messages whole, however many packets they took */
 };
 
 struct ulp_rule {
@@ -119,6 +121,49 @@ struct ulp_assoc *ulp_assoc_new(uint32_t frame, uint32_t client_qp, uint32_t ser
 
 /* The other end's QP as known in frame `frame`; 0 when it isn't. */
 uint32_t ulp_peer_qp(const struct ulp_ref *ref, uint32_t frame);
+
+/* ---- who gets a payload ---- */
+
+enum ulp_why { ULP_BY_DECODE_AS, ULP_BY_TABLE, ULP_BY_SERVICE, ULP_BY_HEADER, ULP_BY_FLOW };
+
+/* What of a packet is for the dissector. */
+enum ulp_piece {
+	ULP_NOTHING,
+	ULP_PACKET, /* its payload */
+	ULP_PART,   /* nothing yet: the message goes on */
+	ULP_LAST,   /* the message that it completes */
+};
+
+struct ulp_message;
+
+struct ulp_verdict {
+	const struct ulp_rule *rule; /* NULL: `handle` */
+	dissector_handle_t handle;
+	struct ulp_ref ref; /* assoc NULL: no connection, as for datagrams */
+	enum ulp_why why;
+	uint32_t frame; /* where the evidence is */
+	enum ulp_piece piece;
+	const struct ulp_message *message; /* for ULP_LAST */
+};
+
+/* ---- flows ---- */
+
+struct ulp_flow {
+	struct ulp_ref ref;          /* from the first header that proved itself */
+	const struct ulp_rule *rule; /* likewise; NULL so far */
+	uint32_t frame;
+	const struct ulp_rule *open; /* whose SEND message is on its way */
+	struct ulp_message *message; /* what there is of it; NULL when the dissector keeps it */
+	uint32_t first_psn, next_psn;
+};
+
+void ulp_flow_register(int proto);
+struct ulp_flow *ulp_flow_find(const packet_info *pinfo, uint32_t qp, bool create);
+/* What of this packet a rule's dissector gets, when the connection is known to be the rule's. First pass only. */
+enum ulp_piece ulp_flow_piece(struct rdma_ctx *c, const struct ulp_rule *r, const struct ulp_bytes *b,
+			      const struct ulp_message **whole);
+/* The whole message as a new data source below `tvb`, and in our tree where it came from. */
+tvbuff_t *ulp_message_tvb(struct rdma_ctx *c, tvbuff_t *tvb, const struct ulp_message *m);
 
 /* ---- the user's table ---- */
 

@@ -71,9 +71,9 @@ static void iser_by_cm(struct conn *c)
 	struct msg m;
 
 	cm_connect(c, 3260, NULL);
-	iser_login(&m, false);
+	iser_login(&m, false, 0);
 	send_msg(c, CLIENT, &m);
-	iser_login(&m, true);
+	iser_login(&m, true, 0);
 	send_msg(c, SERVER, &m);
 	iser_scsi_inquiry(&m);
 	send_msg(c, CLIENT, &m);
@@ -88,7 +88,7 @@ static void smb_by_cm(struct conn *c)
 	send_msg(c, CLIENT, &m);
 	smbdirect_negotiate(&m, true);
 	send_msg(c, SERVER, &m);
-	smbdirect_data(&m);
+	smbdirect_data(&m, 0);
 	send_msg(c, CLIENT, &m);
 }
 
@@ -150,12 +150,12 @@ static void by_header(struct conn *c)
 	nvme_read(&m, 2, 0x7f0000002000, 0x5678);
 	send_msg(c, CLIENT, &m);
 	c->qp[SERVER] += 0x100;
-	iser_login(&m, false);
+	iser_login(&m, false, 0);
 	send_msg(c, CLIENT, &m);
 	c->qp[SERVER] += 0x100;
 	smbdirect_negotiate(&m, false);
 	send_msg(c, CLIENT, &m);
-	smbdirect_data(&m);
+	smbdirect_data(&m, 0);
 	send_msg(c, CLIENT, &m);
 	c->qp[SERVER] += 0x100;
 	lnet_noop(&m);
@@ -251,6 +251,49 @@ static void gap(struct conn *c)
 	send_op(c, CLIENT, VS_OP_RC_SEND_LAST, "tail", 4);
 }
 
+/* SENDs of several packets: the dissectors that don't put them together get them whole. */
+static void whole_smb(struct conn *c)
+{
+	struct msg m;
+	uint32_t psn;
+
+	cm_connect(c, 445, NULL); /* PSNs wrap inside the message */
+	smbdirect_data(&m, 2500);
+	psn = c->psn[CLIENT];
+	send_op(c, CLIENT, VS_OP_RC_SEND_FIRST, m.b, c->mtu);
+	c->psn[CLIENT] = psn;
+	send_op(c, CLIENT, VS_OP_RC_SEND_FIRST, m.b, c->mtu); /* twice */
+	psn = c->psn[CLIENT];
+	c->psn[CLIENT] = vs_psn_add(psn, 1); /* the middle one is missing */
+	send_op(c, CLIENT, VS_OP_RC_SEND_LAST, m.b + 2 * c->mtu, m.len - 2 * c->mtu);
+	c->psn[CLIENT] = psn; /* go back */
+	send_op(c, CLIENT, VS_OP_RC_SEND_MIDDLE, m.b + c->mtu, c->mtu);
+	send_op(c, CLIENT, VS_OP_RC_SEND_LAST, m.b + 2 * c->mtu, m.len - 2 * c->mtu);
+	smbdirect_negotiate(&m, true);
+	send_msg(c, SERVER, &m);
+}
+
+static void whole_others(struct conn *c)
+{
+	struct msg m;
+
+	cm_connect(c, 3260, NULL);
+	iser_login(&m, false, 1200);
+	send_msg(c, CLIENT, &m);
+	c->pair += 0x40; /* other hosts */
+	cm_connect(c, 4420, NULL);
+	nvme_write_in_capsule(&m, 1, 2048);
+	send_msg(c, CLIENT, &m);
+	nvme_cqe(&m, 1);
+	send_msg(c, SERVER, &m);
+	c->pair += 0x40;
+	cm_req(c, 0x1000000000000000 | 0x123, NULL, 0);
+	cm_rep(c, NULL, 0);
+	cm_rtu(c);
+	ipoib_icmp_long(&m, 3000);
+	send_msg(c, CLIENT, &m);
+}
+
 /* No CM, nothing that proves itself: what the user's table is for. */
 static void for_table(struct conn *c)
 {
@@ -302,6 +345,8 @@ static const struct {
 	{"false", VS_ENCAP_ROCEV2_IPV4, false, false_sends, "SENDs that look like something and are nothing"},
 	{"false-ib", VS_ENCAP_IB, false, false_sends, "the same over native InfiniBand"},
 	{"false-ud", VS_ENCAP_IB, false, false_datagrams, "datagrams that look like something and are nothing"},
+	{"whole", VS_ENCAP_ROCEV2_IPV4, false, whole_smb, "an SMB Direct SEND of three packets, lost and sent again"},
+	{"whole-ib", VS_ENCAP_IB, false, whole_others, "iSER, NVMe and IPoIB SENDs of several packets"},
 };
 #define CAPTURES (sizeof(captures) / sizeof(captures[0]))
 

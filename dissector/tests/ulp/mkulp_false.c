@@ -115,7 +115,7 @@ static void storage_faults(struct conn *c)
 	wrong_length(c, false, &m);
 	nvme_cqe(&m, 1); /* proves nothing alone */
 	plain(c, false, &m);
-	iser_login(&m, false);
+	iser_login(&m, false, 0);
 	fault(c, false, &m, 0, 0x50);
 	fault(c, false, &m, 2, 1);
 	fault(c, false, &m, 28, 0x47); /* no such iSCSI opcode */
@@ -124,7 +124,7 @@ static void storage_faults(struct conn *c)
 	fault(c, false, &m, 1, 2); /* version 2.0 */
 	fault(c, false, &m, 6, 0); /* no credits */
 	wrong_length(c, false, &m);
-	smbdirect_data(&m);
+	smbdirect_data(&m, 0);
 	fault(c, false, &m, 24, 0x41); /* not SMB */
 	fault(c, false, &m, 12, 20);
 	wrong_length(c, false, &m);

@@ -264,6 +264,23 @@ void nvme_read(struct msg *m, unsigned cid, uint64_t va, uint32_t rkey)
 	msg_zero(m, 14);
 }
 
+/* The data stand behind the command, in the same SEND. */
+void nvme_write_in_capsule(struct msg *m, unsigned cid, uint32_t bytes)
+{
+	nvme_command(m, 0x01, cid);
+	msg_le32(m, 1);
+	msg_zero(m, 16);
+	msg_le64(m, 0);
+	msg_le32(m, bytes);
+	msg_zero(m, 3);
+	msg_u8(m, 0x01);
+	msg_le64(m, 0x2000);
+	msg_le16(m, bytes / 512 - 1);
+	msg_zero(m, 14);
+	for (uint32_t i = 0; i < bytes; i++)
+		msg_u8(m, i);
+}
+
 void nvme_cqe(struct msg *m, unsigned cid)
 {
 	m->len = 0;
@@ -276,10 +293,11 @@ void nvme_cqe(struct msg *m, unsigned cid)
 
 /* ---- iSER ---- */
 
-void iser_login(struct msg *m, bool response)
+void iser_login(struct msg *m, bool response, uint32_t extra)
 {
 	static const char keys[] = "InitiatorName=iqn.2026-01.org.example:a\0SessionType=Discovery\0AuthMethod=None";
-	size_t len = sizeof(keys);
+	static const char pad[] = "X-org.example.pad=";
+	size_t len = sizeof(keys) + (extra ? sizeof(pad) + extra : 0);
 
 	m->len = 0;
 	msg_u8(m, 0x10);
@@ -293,7 +311,13 @@ void iser_login(struct msg *m, bool response)
 	msg_be32(m, 0x00010000);
 	msg_be32(m, 0x11); /* task tag */
 	msg_zero(m, 28);
-	msg_put(m, keys, len);
+	msg_put(m, keys, sizeof(keys));
+	if (extra) {
+		msg_put(m, pad, sizeof(pad) - 1);
+		for (uint32_t i = 0; i < extra; i++)
+			msg_u8(m, 'x');
+		msg_u8(m, 0);
+	}
 	msg_zero(m, -len & 3);
 }
 
@@ -340,9 +364,9 @@ void smbdirect_negotiate(struct msg *m, bool response)
 	msg_le32(m, 1048576);
 }
 
-void smbdirect_data(struct msg *m)
+void smbdirect_data(struct msg *m, uint32_t extra)
 {
-	uint32_t len = 64 + 36 + 2;
+	uint32_t len = 64 + 36 + 2 + extra;
 
 	m->len = 0;
 	msg_le16(m, 10);
@@ -361,6 +385,7 @@ void smbdirect_data(struct msg *m)
 	msg_le16(m, 1);
 	msg_zero(m, 2 + 4 + 16 + 8);
 	msg_le16(m, 0x0300);
+	msg_zero(m, extra);
 }
 
 /* ---- LNet, SMC-R, SDP ---- */
@@ -487,12 +512,12 @@ static unsigned inet_sum(const uint8_t *p, size_t n)
 	return ~sum & 0xffff;
 }
 
-void ipoib_icmp(struct msg *m)
+void ipoib_icmp_long(struct msg *m, uint32_t bytes)
 {
 	unsigned sum;
 
 	ether_header(m, 0x0800);
-	msg_be32(m, 0x45000000 | 28);
+	msg_be32(m, 0x45000000 | (28 + bytes));
 	msg_be32(m, 0x12340000);
 	msg_be32(m, 0x40010000);
 	msg_be32(m, 0x0a630101);
@@ -502,9 +527,15 @@ void ipoib_icmp(struct msg *m)
 	m->b[4 + 11] = (uint8_t)sum;
 	msg_be32(m, 0x08000000);
 	msg_be32(m, 0x00010001);
-	sum = inet_sum(m->b + 24, 8);
+	msg_zero(m, bytes);
+	sum = inet_sum(m->b + 24, 8 + bytes);
 	m->b[26] = (uint8_t)(sum >> 8);
 	m->b[27] = (uint8_t)sum;
+}
+
+void ipoib_icmp(struct msg *m)
+{
+	ipoib_icmp_long(m, 0);
 }
 
 void ipoib_ipv6(struct msg *m)

@@ -119,6 +119,16 @@ source_qps() {
 	same "$W/src_qp.expected" "$W/src_qp"
 }
 
+# What our tree says of a message that took several packets: its bytes, the other frames.
+whole_messages() {
+	ours -r "$W/captures/whole.pcap" -Y rdma.ulp.message -T fields -e frame.number -e rdma.ulp.message -e rdma.ulp.message.frame -e smb2.cmd >"$W/whole" || return
+	printf "8\t2626\t4,7\t0\n" >"$W/whole.expected"
+	same "$W/whole.expected" "$W/whole" || return
+	ours -r "$W/captures/whole-ib.pcap" -Y rdma.ulp.message -T fields -e frame.number -e rdma.ulp.message -e rdma.ulp.message.frame >"$W/whole" || return
+	printf "%s\t%s\t%s\n" 5 1376 4 12 2112 10,11 21 3032 19,20 >"$W/whole.expected"
+	same "$W/whole.expected" "$W/whole"
+}
+
 lines() {
 	printf '%b\n' "$@" >"$W/lines.expected"
 	same "$W/lines.expected" "$W/lines"
@@ -193,6 +203,7 @@ check a_second_pass_says_the_same two_passes
 check nothing_of_the_builtin_is_lost builtin_claims
 check lookalikes_stay_data false_claims
 check a_failing_upper_layer_leaves_our_tree_whole inside
+check messages_of_several_packets_come_whole whole_messages
 check the_senders_qp_is_known_from_cm source_qps
 check the_users_qp_table_names_the_protocol qp_table
 check both_qps_in_the_table_match_answers_with_commands qp_table_matches_answers
