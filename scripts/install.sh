@@ -49,6 +49,6 @@ install)
 uninstall)
 	rm -f "$pc"
 	# Only folders that are ours and empty now.
-	rmdir "$root/include/vs" 2>/dev/null || true
+	find "$root/include/vs" "$root/lib/verbscope" "$root/share/verbscope" -depth -type d -empty -delete 2>/dev/null || true
 	;;
 esac
