@@ -3,7 +3,7 @@
 # checks-config.sh - names that others rely on, and what preferences and Decode As do. Sourced by run.sh.
 # shellcheck shell=bash disable=SC2154
 
-# fields.txt, and a field for everything in a CM message.
+# fields.txt, and a field for everything in a CM message. (Those of broken rules: each_broken_rule_fires...)
 contract_fields() {
 	grep -v '^#' "$HERE/fields.txt"
 	sed -n 's/^VS_CM_[UB](.*"\([a-z][a-z0-9.]*\)", *"[^"]*")$/rdma.cm.\1/p' transport/cm.def | grep -v '\.reserved$' | sort -u

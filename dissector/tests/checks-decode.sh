@@ -81,6 +81,24 @@ builtin_fields() {
 		"$HERE/builtin.map" "$W/index.tsv" "$W/fields.ours" "$W/fields.builtin"
 }
 
+# MADs of classes that we leave to the built-in: every field that it shows of them is there, with its value.
+# Not counted are the headers (builtin.map has them) and CM messages, which are ours.
+builtin_mads() {
+	local files=(pcaps/generated/ib-mad.pcap pcaps/generated/ib.pcap) names n=0
+	[ ! -e "$SHARED/public/native-ib-erf.pcap" ] || files+=("$SHARED/public/native-ib-erf.pcap")
+	mergecap -a -F pcapng -w "$W/mads.pcapng" "${files[@]}" || return
+	mapfile -t names < <(builtin_ws -r "$W/mads.pcapng" -T pdml | grep -o 'field name="infiniband\.[^"]*"' | cut -d'"' -f2 | sort -u |
+		grep -vE '^infiniband\.(lrh|grh|bth|deth|reth|aeth|rwh|cm|mad|immdt|ieth|payload|invariant|variant|reserved|rawdata)(\.|$)')
+	n=${#names[@]}
+	echo "$n fields"
+	table "$W/mads.pcapng" builtin_ws frame.number infiniband.mad.mgmtclass infiniband.mad.attributeid "${names[@]}" |
+		awk -F'\t' '$2 != "" && !($2 == "0x07" && $3 ~ /^0x001/)' | cut -f1,4- >"$W/mads.builtin"
+	table "$W/mads.pcapng" ours frame.number "${names[@]}" |
+		awk -F'\t' 'NR == FNR { other[$1] = 1; next } $1 in other' "$W/mads.builtin" - >"$W/mads.ours"
+	echo "$(wc -l <"$W/mads.builtin") MADs"
+	[ "$n" -gt 20 ] && [ -s "$W/mads.builtin" ] && same "$W/mads.builtin" "$W/mads.ours"
+}
+
 # Every protocol that the built-in finds in native InfiniBand is found with us too. In RoCE it finds some
 # as well, but only by heuristics that anything can satisfy, and none of these captures holds them.
 builtin_protocols() {

@@ -39,12 +39,12 @@ static void raw_packets(struct mk_out *o)
 	raw(o, false, 0x0806, &f);
 	f.len = 0;
 	mk_append(&f, "raw datagram", 12);
-	mk_wrap_udp(&f, 9, 9);
+	mk_wrap_udp(&f, 40000, 40001);
 	mk_wrap_ip(&f, false, 17);
 	raw(o, false, 0x0800, &f);
 	f.len = 0;
 	mk_append(&f, "raw datagram", 12);
-	mk_wrap_udp(&f, 9, 9);
+	mk_wrap_udp(&f, 40000, 40001);
 	mk_wrap_ip(&f, true, 17);
 	raw(o, true, 0, &f);
 }
@@ -57,7 +57,7 @@ static void ipoib(struct mk_out *o, enum vs_encap encap)
 	struct vs_pkt p;
 
 	mk_append(&body, "over InfiniBand!", 16);
-	mk_wrap_udp(&body, 40000, 9);
+	mk_wrap_udp(&body, 40000, 40001);
 	mk_wrap_ip(&body, false, 17);
 	mk_prepend(&body, ipv4, 4);
 	mk_packet(&p, encap, VS_OP_UD_SEND_ONLY, false);

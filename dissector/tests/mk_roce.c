@@ -58,7 +58,7 @@ void mk_rocev1(struct mk_out *o)
 				p.eth.vlan_count = (uint8_t)vlans;
 				p.eth.vlan[0] = (struct vs_vlan){0x8100, 0x6064};
 				p.trailer = zero;
-				p.trailer_len = trailer ? 7 : 0;
+				p.trailer_len = trailer ? 4 : 0;
 				put(o, &p);
 			}
 }
