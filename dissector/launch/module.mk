@@ -27,14 +27,16 @@ LAUNCH_LINKED  := $(if $(LAUNCH_WS_DIR),$(B)/plugins/$(LAUNCH_WS_VER)/.linked)
 LAUNCH_PLUGINS := $(if $(LAUNCH_WS_DIR),$(patsubst $(LAUNCH_WS_DIR)/%,%,$(wildcard $(LAUNCH_WS_DIR)/*/*)))
 
 ALL            += $(LAUNCH_BINS) $(LAUNCH_SHIM) $(addprefix $(B)/,$(LAUNCH_CONFIGS)) $(LAUNCH_LINKED)
+ifeq ($(PLUGIN),yes)
 CHECK_TARGETS  += check-launch
 CHECK_DEPS     += gui
+endif
 INSTALL_BINS   += $(LAUNCH_BINS)
 INSTALL_MANS   += docs/man/vs-tshark.1 docs/man/vs-wireshark.1
 INSTALL_FILES  += $(LAUNCH_SHIM):lib/verbscope/$(notdir $(LAUNCH_SHIM)) \
 		  $(foreach f,$(LAUNCH_CONFIGS),$(B)/$(f):$(f)) \
-		  $(foreach f,$(filter-out epan/verbscope.so,$(LAUNCH_PLUGINS)) epan/verbscope.so, \
-			$(B)/plugins/$(LAUNCH_WS_VER)/$(f):lib/verbscope/plugins/$(LAUNCH_WS_VER)/$(f))
+		  $(foreach f,$(filter-out epan/verbscope.so,$(LAUNCH_PLUGINS)),$(B)/plugins/$(LAUNCH_WS_VER)/$(f):lib/verbscope/plugins/$(LAUNCH_WS_VER)/$(f)) \
+		  $(if $(filter yes,$(PLUGIN)),$(PLUGIN_SO):lib/verbscope/plugins/$(WS_SERIES)/epan/verbscope.so)
 
 # ---- the launchers: the same sources twice ----
 
