@@ -98,14 +98,16 @@ void rdma_net_find(tvbuff_t *tvb, const packet_info *pinfo, struct rdma_net *net
 {
 	tvbuff_t *source = tvb_get_ds_tvb(tvb);
 	int before = tvb_raw_offset(tvb);
-	const uint8_t *udp;
+	const uint8_t *bytes, *udp;
 	bool found;
 
 	memset(net, 0, sizeof(*net));
 	net->reason = why_no_net;
 	if (source == NULL || before < (int)UDP_LEN || pinfo->ptype != PT_UDP)
 		return;
-	udp = tvb_get_ptr(source, before - (int)UDP_LEN, (int)UDP_LEN);
+	/* From the start of the data source through our payload: the parser will read on from the IP header. */
+	bytes = tvb_get_ptr(source, 0, before + (int)tvb_captured_length(tvb));
+	udp = bytes + before - UDP_LEN;
 	if (!udp_fits(udp, pinfo))
 		return;
 	if (pinfo->net_src.type == AT_IPv4)

@@ -88,13 +88,13 @@ static int parse_with_net(struct rdma_ctx *c, const struct rdma_net *net, uint32
 static int parse(struct rdma_ctx *c, struct rdma_net *net)
 {
 	uint32_t cap = tvb_captured_length(c->tvb), wire = tvb_reported_length(c->tvb), base = 0;
-	const uint8_t *buf = tvb_get_ptr(c->tvb, 0, (int)cap);
+	const uint8_t *buf = NULL;
 	int err = VS_ERR_NOT_RDMA;
 
 	memset(net, 0, sizeof(*net));
 	if (c->start == RDMA_START_BTH)
 		rdma_net_find(c->tvb, c->pinfo, net);
-	if (net->ip != NULL && net->ip + net->len == buf) {
+	if (net->ip != NULL) {
 		err = parse_with_net(c, net, cap, wire);
 		buf = net->ip;
 		base = (uint32_t)net->len;

@@ -112,8 +112,8 @@ void rdma_info_notes(const struct rdma_ctx *c, char *buf, size_t len);
 void rdma_crc_register(int proto, module_t *module);
 /* The IP and UDP header in front of a BTH. `ip` is NULL when there is none that can be used. */
 struct rdma_net {
-	const uint8_t *ip;
-	size_t len; /* bytes from `ip` to the BTH */
+	const uint8_t *ip; /* `len` bytes, and the captured bytes of our tvb right after them */
+	size_t len;        /* bytes from `ip` to the BTH */
 	enum vs_encap encap;
 	bool lengths_zero;  /* a length field is 0: segmentation offload fills it in later */
 	const char *reason; /* static: why not usable; NULL when `ip` is */
