@@ -46,7 +46,7 @@ start_display() {
 	export DISPLAY
 }
 
-# Fresh settings every time, and a window as large as the display: nobody manages windows here.
+# Fresh settings every time, and a window as large as the display, which nobody manages here; the panes to fit.
 fresh_home() {
 	rm -rf "${tmp:?}/home"
 	mkdir -p "$tmp/home/.config/verbscope/wireshark" "$tmp/run"
@@ -59,6 +59,10 @@ gui.geometry_main_width: $width
 gui.geometry_main_height: $height
 gui.geometry_main_maximized: FALSE
 EOF2
+	mkdir -p "$XDG_CONFIG_HOME/verbscope/wireshark/profiles/Verbscope"
+	sed "s/^gui.geometry_main_upper_pane.*/gui.geometry_main_upper_pane: 470/
+		s/^gui.geometry_main_lower_pane.*/gui.geometry_main_lower_pane: 980/" dissector/profile/Verbscope/recent \
+		>"$XDG_CONFIG_HOME/verbscope/wireshark/profiles/Verbscope/recent"
 }
 
 # The first frame that a filter lets through.
