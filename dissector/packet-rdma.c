@@ -185,8 +185,9 @@ static void begin_tree(struct rdma_ctx *c, int len, const char *info)
 {
 	if (c->top_tree == NULL)
 		return;
-	c->item = proto_tree_add_protocol_format(c->top_tree, proto_rdma, c->tvb, 0, len, "%s, %s",
-						 protocol_names[c->start], info);
+	/* Cheaper than proto_tree_add_protocol_format, which makes the text a value too. */
+	c->item = proto_tree_add_item(c->top_tree, proto_rdma, c->tvb, 0, len, ENC_NA);
+	proto_item_set_text(c->item, "%s, %s", protocol_names[c->start], info);
 	c->tree = proto_item_add_subtree(c->item, ett_rdma);
 }
 
