@@ -58,7 +58,6 @@ include transport/module.mk
 include dissector/module.mk
 include pcaps/module.mk
 
-
 $(B)/obj/%.o: %.c
 	@mkdir -p $(@D)
 	$(CC) $(CSTD) $(WARN) $(BASE) $(DEFS) $(CFLAGS) $(CPPFLAGS) -c -o $@ $<
