@@ -82,8 +82,23 @@ static const struct heur *heur_find(const char *name)
 	return h->entry->enabled ? h : NULL;
 }
 
+/* The payload is a whole SEND message: of one packet, or put together. */
+static void info_whole(struct infinibandinfo *info)
+{
+	if (info->opCode == VS_OP_RC_SEND_LAST || info->opCode == VS_OP_RC_SEND_LAST_IMM)
+		info->opCode = VS_OP_RC_SEND_ONLY;
+	if (info->opCode == VS_OP_RC_SEND_LAST_INV)
+		info->opCode = VS_OP_RC_SEND_ONLY_INV;
+#if RDMA_WS_AT_LEAST(4, 6)
+	/* A dissector that wants whole messages refuses what this doesn't say is one. */
+	info->do_rc_send_reassembling = true;
+#endif
+}
+
 static void info_fill(const struct rdma_ctx *c, struct infinibandinfo *info, bool padded)
 {
+	const uint16_t only = VS_OPF_S | VS_OPF_B | VS_OPF_E;
+
 	memset(info, 0, sizeof(*info));
 	info->payload_tree = c->tree;
 	info->opCode = c->pkt.bth.opcode;
@@ -95,6 +110,8 @@ static void info_fill(const struct rdma_ctx *c, struct infinibandinfo *info, boo
 		info->reth_remote_address = c->pkt.ext.reth.va;
 		info->reth_dma_length = c->pkt.ext.reth.dmalen;
 	}
+	if ((vs_opcodes[info->opCode].flags & only) == only)
+		info_whole(info);
 }
 
 /*
@@ -183,11 +200,20 @@ static bool by_table(struct rdma_ctx *c, const struct ulp_bytes *b, struct ulp_v
 	return row->rule == NULL ? b->len > 0 : rule_wants(c, row->rule, b, v);
 }
 
+/* Preferences decide about ports; looked up once, since a change of them begins everything anew. */
+static const struct ulp_rule *service_rule(struct ulp_assoc *assoc)
+{
+	if (!assoc->rule_known)
+		assoc->rule = assoc->service_known ? ulp_rule_by_service(assoc->service_id) : NULL;
+	assoc->rule_known = true;
+	return assoc->rule;
+}
+
 static bool by_service(struct rdma_ctx *c, const struct ulp_bytes *b, struct ulp_verdict *v)
 {
-	if (v->ref.assoc == NULL || !v->ref.assoc->service_known)
+	if (v->ref.assoc == NULL)
 		return false;
-	v->rule = ulp_rule_by_service(v->ref.assoc->service_id);
+	v->rule = service_rule(v->ref.assoc);
 	v->why = ULP_BY_SERVICE;
 	v->frame = v->ref.assoc->first_frame;
 	return v->rule != NULL && rule_wants(c, v->rule, b, v);
@@ -304,25 +330,13 @@ static bool try_decode_as(struct rdma_ctx *c, dissector_handle_t handle, tvbuff_
 	return true;
 }
 
-static void info_whole(struct infinibandinfo *info)
-{
-	if (info->opCode == VS_OP_RC_SEND_LAST || info->opCode == VS_OP_RC_SEND_LAST_IMM)
-		info->opCode = VS_OP_RC_SEND_ONLY;
-	if (info->opCode == VS_OP_RC_SEND_LAST_INV)
-		info->opCode = VS_OP_RC_SEND_ONLY_INV;
-#if RDMA_WS_AT_LEAST(4, 6)
-	/* A dissector that wants whole messages refuses what this doesn't say is one. */
-	info->do_rc_send_reassembling = true;
-#endif
-}
-
 /* The connection as the dissector is to find it. */
 static void set_connection(struct rdma_ctx *c, const struct ulp_verdict *v)
 {
 	uint64_t service = v->ref.assoc->service_id;
 	uint32_t peer = ulp_peer_qp(&v->ref, c->pinfo->num);
 
-	if (v->rule != NULL && !ulp_rule_has_service(v->rule, service))
+	if (v->rule != NULL && v->rule != service_rule(v->ref.assoc))
 		service = ulp_rule_default_service(v->rule);
 	if (!c->src_qp_known && peer != 0)
 		c->pinfo->srcport = peer;
@@ -331,7 +345,6 @@ static void set_connection(struct rdma_ctx *c, const struct ulp_verdict *v)
 
 static bool try_verdict(struct rdma_ctx *c, tvbuff_t *tvb, const struct ulp_verdict *v)
 {
-	const uint16_t flags = vs_opcodes[c->pkt.bth.opcode].flags;
 	struct infinibandinfo info;
 	bool padded = v->rule != NULL && (v->rule->flags & ULP_PAD), taken;
 
@@ -342,10 +355,10 @@ static bool try_verdict(struct rdma_ctx *c, tvbuff_t *tvb, const struct ulp_verd
 		return true;
 	}
 	info_fill(c, &info, padded);
-	if (v->piece == ULP_LAST)
+	if (v->piece == ULP_LAST) {
 		tvb = ulp_message_tvb(c, tvb, v->message);
-	if (v->piece == ULP_LAST || (flags & (VS_OPF_S | VS_OPF_B | VS_OPF_E)) == (VS_OPF_S | VS_OPF_B | VS_OPF_E))
 		info_whole(&info);
+	}
 	if (v->rule != NULL && (v->rule->flags & ULP_APPENDS))
 		col_append_str(c->pinfo->cinfo, COL_INFO, " ");
 	if (v->rule != NULL)
@@ -448,7 +461,7 @@ bool rdma_ulp_cm_private(struct rdma_ctx *c, uint16_t attribute, tvbuff_t *priva
 	info.cm_attribute_id = attribute;
 	if (assoc != NULL && assoc->service_known) {
 		ulp_conv_ensure_cm(c->pinfo, assoc);
-		rule = ulp_rule_by_service(assoc->service_id);
+		rule = service_rule(assoc);
 	}
 	if (rule == NULL && tvb_captured_length(private_tvb) >= 4 && tvb_get_letohl(private_tvb, 0) == LNET_MAGIC)
 		rule = ulp_rule_by_name("lnet", strlen("lnet"));

@@ -100,6 +100,8 @@ struct ulp_end {
 struct ulp_assoc {
 	uint64_t service_id;
 	bool service_known;
+	bool rule_known; /* `rule` has been looked up: the rule for the service, if there is one */
+	const struct ulp_rule *rule;
 	uint32_t first_frame, last_frame; /* last_frame: closed or refused there; 0: open */
 	struct ulp_end end[2];            /* by enum ulp_role */
 	struct ulp_conv_data *conv;

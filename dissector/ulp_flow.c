@@ -116,7 +116,7 @@ static enum ulp_piece send_piece(struct rdma_ctx *c, const struct ulp_rule *r, c
 			message_drop(f);
 		if (!r->fits(b))
 			return ULP_NOTHING;
-		return b->whole ? ULP_PACKET : message_begin(c, f, r, b);
+		return b->whole || f == NULL ? ULP_PACKET : message_begin(c, f, r, b);
 	}
 	if (f != NULL && f->open == r)
 		return message_go_on(c, f, b, whole);

@@ -177,6 +177,12 @@ preferences() {
 	claims hello -o rdma.ulp_guess:TRUE >"$W/lines" && grep rpcordma "$W/lines"
 }
 
+# A heuristic dissector that is not Wireshark's own was put there on purpose.
+users_heuristics() {
+	claims hello -X lua_script:"$HERE/ulp/heuristic.lua" >"$W/lines" && lines "1\tgreeting\t\t\t" || return
+	claims smb -X lua_script:"$HERE/ulp/heuristic.lua" >"$W/with" && claims smb >"$W/without" && same "$W/without" "$W/with"
+}
+
 # A port that the user gave the protocol's own dissector.
 custom_ports() {
 	claims nvme -o nvme-rdma.subsystem_ports:4421 >"$W/lines" || return
@@ -210,6 +216,7 @@ check both_qps_in_the_table_match_answers_with_commands qp_table_matches_answers
 check a_wrong_row_of_the_table_is_refused_with_the_reason qp_table_errors
 check decode_as_by_the_user_wins decode_as
 check preferences_turn_it_off_and_guessing_on preferences
+check heuristics_that_the_user_added_are_asked_too users_heuristics
 check the_dissectors_own_port_preferences_count custom_ports
 check conversation_tables_filter_by_endpoint endpoint_filters
 check stderr_stays_empty stderr_empty
