@@ -71,14 +71,23 @@ write_trees() {
 }
 
 # Frame numbers and our own subtrees: what Wireshark says about the rest changes with its version, and so
-# does how much it shows of bytes.
+# does how much it shows of bytes, and how deep it puts what ICMP quotes.
 own_tree() {
 	awk '{ sub(/ \[…\]:/, ":") }
 		/GUID:/ { sub(/ \(.*/, "") }
 		match($0, /: [0-9a-f]+/) && RLENGTH > 50 { $0 = substr($0, 1, RSTART + 49) "..." }
 		/^Frame [0-9]+:/ { printf "%s%s\n", sep, $1 " " $2; sep = "\n"; mine = 0; next }
-		/^[^ ]/ { mine = /^(InfiniBand|RoCE|RRoCE), / }
-		mine && NF'
+		!NF { next }
+		{
+			match($0, /^ */)
+			if (/^ *(InfiniBand|RoCE|RRoCE), /) {
+				mine = 1
+				indent = RLENGTH
+			} else if (RLENGTH <= indent) {
+				mine = 0
+			}
+		}
+		mine { print substr($0, indent + 1) }'
 }
 
 golden_trees() {
