@@ -112,6 +112,7 @@ void mk_snap(struct mk_out *o);
 void mk_fragments(struct mk_out *o);
 void mk_gso(struct mk_out *o);
 void mk_ip_options(struct mk_out *o);
+void mk_foreign(struct mk_out *o);
 void mk_ipv6_extension(struct mk_out *o);
 void mk_icmp(struct mk_out *o);
 void mk_cooked(struct mk_out *o);

@@ -29,6 +29,7 @@ static const struct {
 	{"ecn", MK_ETHERNET, mk_ecn, "ECN marks, CNPs, FECN and BECN"},
 	{"ports", MK_ETHERNET, mk_ports, "UDP source ports that other protocols own"},
 	{"other-port", MK_ETHERNET, mk_other_port, "RoCEv2 on UDP port 14791"},
+	{"foreign", MK_ETHERNET, mk_foreign, "DNS of a client whose port is 4791: no RDMA at all"},
 	{"pads", MK_ETHERNET, mk_pads, "payloads of 0 to 9 bytes: pad, and Ethernet padding behind short frames"},
 	{"aeth", MK_ETHERNET, mk_aeth, "every AETH syndrome: credits, RNR timers, NAK codes, reserved ones"},
 	{"crc", MK_ETHERNET, mk_crc, "good and bad ICRCs"},
