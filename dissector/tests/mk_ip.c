@@ -188,13 +188,13 @@ void mk_ip_options(struct mk_out *o)
 /* Not RDMA at all: DNS of a client whose ephemeral port happens to be 4791, question and answer. */
 void mk_foreign(struct mk_out *o)
 {
-	static const uint8_t question[29] = "\x1a\x2b\1\0\0\1\0\0\0\0\0\0\7example\3com\0\0\1\0\1";
+	static const uint8_t question[] = "\x1a\x2b\1\0\0\1\0\0\0\0\0\0\7example\3com\0\0\1\0\1";
 	static const uint8_t answer[16] = {0xc0, 0x0c, 0, 1, 0, 1, 0, 0, 0x0e, 0x10, 0, 4, 192, 0, 2, 80};
 
 	for (unsigned reply = 0; reply < 2; reply++) {
 		struct mk_buf f = {0};
 
-		mk_append(&f, question, sizeof(question));
+		mk_append(&f, question, sizeof(question) - 1);
 		if (reply) {
 			f.b[2] = 0x81;
 			f.b[3] = 0x80;
