@@ -28,7 +28,7 @@ deps: ## install every package that demo and check need (DEPS=yes|no|skip answer
 deps-%:
 	@scripts/deps.sh $*
 
-##@ Checks (make check runs all but check-fresh)
+##@ Checks (make check runs them all, save check-fresh)
 
 # What `make check` does, in this order; a step that fails does not stop the others.
 CHECK_STEPS = format-check check-deps check-spdx check-scripts lint all check-install check-pure check-unit check-clang check-asan \
@@ -149,7 +149,9 @@ uninstall: ## remove them again
 help: ## this list
 	@awk -F ':.*## ' ' \
 		/^##@ / { printf "\n%s\n", substr($$0, 5) } \
-		/^[a-z][a-z0-9_-]*:.*## / { printf "  %-16s %s\n", $$1, $$2 }' $(filter-out %.d,$(MAKEFILE_LIST))
+		FNR == 1 && FILENAME == "Makefile" { printf "\nThe build and its parts\n" } \
+		/^[a-z][a-z0-9_-]*:.*## / { printf "  %-24s %s\n", $$1, $$2 }' \
+		scripts/repo.mk Makefile $(filter-out %.d scripts/repo.mk Makefile,$(MAKEFILE_LIST))
 	@printf '\nVariables: B=%s CC=%s SAN=%s PREFIX=%s DEPS=%s\n' '$(B)' '$(CC)' '$(SAN)' '$(PREFIX)' '$(DEPS)'
 
 .PHONY: demo check deps check-unit check-deps check-spdx check-scripts check-install check-pure check-clang check-asan check-fuzz \
