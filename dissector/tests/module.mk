@@ -7,6 +7,7 @@
 #   fuzz-dissector           the same for SECONDS=n
 #   bench-dissector          packets per second beside the built-in (bench/bench.sh)
 #   check-trixie             the same source with Wireshark 4.4 in a Debian trixie root (trixie.sh)
+#   check-forky              and with 4.6 in a forky root
 #   update-golden            rewrites tests/golden/ and pcaps/generated/ from what the code does now
 
 include $(wildcard dissector/tests/*/module.mk)
@@ -59,6 +60,9 @@ bench-dissector: all $(MKBENCH) ## packets per second: our plugin, the built-in,
 	@B='$(B)' dissector/bench/bench.sh
 
 check-trixie: ## build and test the plugin in a Debian trixie root (Wireshark 4.4)
-	@B='$(B)' VS_SHARED='$(VS_SHARED)' $(DT)/trixie.sh
+	@VS_SHARED='$(VS_SHARED)' $(DT)/trixie.sh trixie
 
-.PHONY: check-dissector update-golden check-dissector-mutated fuzz-dissector bench-dissector check-trixie
+check-forky: ## the same in a Debian forky root (Wireshark 4.6)
+	@VS_SHARED='$(VS_SHARED)' $(DT)/trixie.sh forky
+
+.PHONY: check-forky check-dissector update-golden check-dissector-mutated fuzz-dissector bench-dissector check-trixie
