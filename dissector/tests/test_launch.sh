@@ -279,7 +279,13 @@ else
 	root_check namespaces_refused_means_the_shim
 fi
 for claim in a_file_only_root_can_read_is_read a_folder_only_root_can_write_is_written group_root_counts_as_root; do
-	if [ "$(id -u)" = 0 ]; then root_check $claim; else skip $claim "needs root of the machine"; fi
+	if [ "$(id -u)" != 0 ]; then
+		skip $claim "needs root of the machine"
+	elif [ $claim = group_root_counts_as_root ] && [ -n "$user_problem" ]; then
+		skip $claim "$user_problem"
+	else
+		root_check $claim
+	fi
 done
 for claim in "captures_live -i lo" "captures_live -ni lo" "captures_live --interface=lo" interfaces_are_listed; do
 	if [ -n "$live_problem" ]; then
