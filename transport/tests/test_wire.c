@@ -292,6 +292,28 @@ START_TEST(only_the_first_fragment_parses_and_has_no_icrc)
 }
 END_TEST
 
+START_TEST(a_fragment_by_what_carries_it_is_not_accused_of_what_is_elsewhere)
+{
+	static const enum vs_encap encaps[] = {VS_ENCAP_ROCEV2_IPV4, VS_ENCAP_ROCEV2_IPV6, VS_ENCAP_ROCEV1};
+	static const enum vs_link links[] = {VS_LINK_IP, VS_LINK_IP, VS_LINK_GRH};
+
+	for (unsigned e = 0; e < 3; e++) {
+		size_t n = make(encaps[e], VS_OP_RC_SEND_FIRST, 256, false);
+		enum vs_reason why[8];
+		struct vs_pkt p;
+
+		for (size_t there = n - 1; there >= n - 256; there--) {
+			ck_assert_int_eq(vs_pkt_parse(&p, links[e], 0, frame, there, there, VS_PARSE_FRAGMENT), VS_OK);
+			ck_assert_uint_eq(p.flags & (VS_PKT_FRAGMENT | VS_PKT_HAS_ICRC), VS_PKT_FRAGMENT);
+			ck_assert_int_eq(vs_icrc_check(&p, frame, NULL), VS_CRC_UNVERIFIED);
+			ck_assert_uint_eq(vs_pkt_validate(&p, VS_CRC_UNVERIFIED, VS_CRC_UNVERIFIED, why, 8), 0);
+		}
+		ck_assert_int_eq(vs_pkt_parse(&p, links[e], 0, frame, n - 1, n - 1, 0), VS_OK);
+		ck_assert_uint_gt(vs_pkt_validate(&p, VS_CRC_UNVERIFIED, VS_CRC_UNVERIFIED, why, 8), 0);
+	}
+}
+END_TEST
+
 START_TEST(ipv4_options_stand_before_udp)
 {
 	size_t plain = make(VS_ENCAP_ROCEV2_IPV4, VS_OP_RC_SEND_ONLY, 8, false), n;
@@ -495,6 +517,7 @@ Suite *vs_suite(void)
 	tcase_add_test(shapes, tags_are_peeled_with_and_without_ethernet_header);
 	tcase_add_test(shapes, only_the_destination_port_counts);
 	tcase_add_test(shapes, only_the_first_fragment_parses_and_has_no_icrc);
+	tcase_add_test(shapes, a_fragment_by_what_carries_it_is_not_accused_of_what_is_elsewhere);
 	tcase_add_test(shapes, ipv4_options_stand_before_udp);
 	tcase_add_test(shapes, lengths_that_promise_more_take_all_there_is);
 	tcase_add_test(shapes, a_length_counts_from_the_first_that_holds_a_bth);

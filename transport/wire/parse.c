@@ -472,6 +472,8 @@ int vs_pkt_parse(struct vs_pkt *p, enum vs_link link, uint16_t ethertype, const 
 	struct reader r = {.buf = buf, .cap = caplen, .wire = wirelen, .end = wirelen, .opt = opt};
 
 	memset(p, 0, sizeof(*p));
+	if (opt & VS_PARSE_FRAGMENT)
+		p->flags = VS_PKT_FRAGMENT;
 	if (caplen > wirelen || caplen > INT32_MAX)
 		return VS_ERR_INVAL;
 	if (wirelen > INT32_MAX)

@@ -92,6 +92,12 @@ static bool dst_is_mcast(const struct vs_pkt *p)
 
 /* ---- LRH, GRH, IP, UDP ---- */
 
+/* A length that isn't that of the packet. Of a fragment the rest may be elsewhere. */
+static bool differs(const struct judge *j, size_t claimed, size_t there)
+{
+	return claimed != there && !((j->p->flags & VS_PKT_FRAGMENT) && claimed > there);
+}
+
 static bool lnh_is_wrong(const struct vs_pkt *p)
 {
 	if (p->flags & VS_PKT_HDR_MISSING)
@@ -139,7 +145,7 @@ static void judge_grh(struct judge *j)
 
 	say_if(j, h->ipver != 6, VS_REASON_GRH_IPVER);
 	say_if(j, h->nxthdr != VS_GRH_NXTHDR_IBA, VS_REASON_GRH_NXTHDR);
-	say_if(j, h->paylen != j->len - (j->native ? 48 : 40), VS_REASON_GRH_PAYLEN);
+	say_if(j, differs(j, h->paylen, j->len - (j->native ? 48 : 40)), VS_REASON_GRH_PAYLEN);
 }
 
 static void judge_ipv4(struct judge *j)
@@ -150,7 +156,7 @@ static void judge_ipv4(struct judge *j)
 	say_if(j, h->ihl != 5, VS_REASON_IP_IHL);
 	say_if(j, h->frag & IPV4_MF_AND_OFFSET, VS_REASON_IP_FRAGMENT);
 	say_if(j, !(h->frag & IPV4_DF), VS_REASON_IP_NO_DF);
-	say_if(j, h->total_len != j->len, VS_REASON_IP_LEN);
+	say_if(j, differs(j, h->total_len, j->len), VS_REASON_IP_LEN);
 	say_if(j, h->csum != 0 && h->csum != vs_enc_ipv4_csum(h), VS_REASON_IP_CSUM);
 	say_if(j, h->csum == 0 && vs_enc_ipv4_csum(h) != 0, VS_REASON_IP_CSUM_ZERO);
 	say_if(j, (h->tos & 3) == 3, VS_REASON_IP_ECN_CE);
@@ -161,7 +167,7 @@ static void judge_ipv6(struct judge *j)
 	const struct vs_grh *h = &j->p->grh;
 
 	say_if(j, h->ipver != 6, VS_REASON_IP_VERSION);
-	say_if(j, h->paylen != j->len - 40, VS_REASON_IP_LEN);
+	say_if(j, differs(j, h->paylen, j->len - 40), VS_REASON_IP_LEN);
 	say_if(j, (h->tclass & 3) == 3, VS_REASON_IP_ECN_CE);
 }
 
@@ -170,7 +176,7 @@ static void judge_udp(struct judge *j, size_t ip_len)
 	const struct vs_udp *h = &j->p->udp;
 
 	say_if(j, h->dport != VS_UDP_PORT_ROCE, VS_REASON_UDP_DPORT);
-	say_if(j, !(j->p->flags & VS_PKT_FRAGMENT) && h->len != j->len - ip_len, VS_REASON_UDP_LEN);
+	say_if(j, differs(j, h->len, j->len - ip_len), VS_REASON_UDP_LEN);
 	say_if(j, h->csum != 0, VS_REASON_UDP_CSUM);
 }
 

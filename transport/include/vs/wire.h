@@ -177,8 +177,9 @@ struct vs_pkt {
 };
 
 enum vs_parse_opt {
-	VS_PARSE_DC = 1u << 0,      /* opcodes 0x40..0x5f are Mellanox DC, not RD */
-	VS_PARSE_ANY_PORT = 1u << 1 /* take any UDP destination port for RoCEv2 */
+	VS_PARSE_DC = 1u << 0,       /* opcodes 0x40..0x5f are Mellanox DC, not RD */
+	VS_PARSE_ANY_PORT = 1u << 1, /* take any UDP destination port for RoCEv2 */
+	VS_PARSE_FRAGMENT = 1u << 2, /* what carries `buf` is a first fragment (IPv6, a tunnel) */
 };
 
 /*
