@@ -203,6 +203,16 @@ static bool iscsi_opcode(uint8_t opcode)
 	return false;
 }
 
+/* STags are advertised by SCSI commands alone, for reading, writing or both; without them their fields are 0. */
+static bool iser_stags(const struct ulp_bytes *b)
+{
+	bool write_stag = b->p[0] & 0x08, read_stag = b->p[0] & 0x04, command = (b->p[28] & 0x3f) == 0x01;
+
+	if ((write_stag && !(command && (b->p[29] & 0x20))) || (read_stag && !(command && (b->p[29] & 0x40))))
+		return false;
+	return (write_stag || all_zero(b, 4, 12)) && (read_stag || all_zero(b, 16, 12));
+}
+
 bool ulp_fit_iser(const struct ulp_bytes *b)
 {
 	if (!has(b, 0, 28 + 48))
@@ -212,27 +222,35 @@ bool ulp_fit_iser(const struct ulp_bytes *b)
 		return !b->alone && b->p[1] == 0xaa;
 	if (op != 0x10 || (b->p[0] & 0x03) != 0 || !all_zero(b, 1, 3) || !iscsi_opcode(b->p[28]))
 		return false;
-	bool write_stag = b->p[0] & 0x08, read_stag = b->p[0] & 0x04;
-	if ((!write_stag && !all_zero(b, 4, 12)) || (!read_stag && !all_zero(b, 16, 12)))
+	if (!iser_stags(b))
 		return !b->alone;
 	uint32_t data = be24(b->p + 33), need = 28 + 48 + b->p[32] * 4u + data;
-	if (!b->whole)
-		return need > b->len;
+	if (!b->whole) /* no length to compare with: too little to stand alone */
+		return !b->alone && need > b->len;
 	return need == b->len || ((need + 3) & ~3u) == b->len || !b->alone;
 }
 
 /* ---- SMB Direct ---- */
 
+/* What a peer offers to send, receive and put together: no less than the specification asks for, no more than fits. */
+static bool smbdirect_sizes(uint32_t send, uint32_t receive, uint32_t fragmented)
+{
+	const uint32_t most_packet = 1u << 20, most_message = 1u << 24;
+
+	return send >= 128 && send <= most_packet && receive >= 128 && receive <= most_packet && fragmented >= 131072 &&
+	       fragmented <= most_message;
+}
+
 static bool smbdirect_negotiate_request(const struct ulp_bytes *b)
 {
 	return b->len == 20 && has(b, 0, 20) && le32(b->p) == 0x01000100 && le16(b->p + 4) == 0 &&
-	       le16(b->p + 6) != 0 && le32(b->p + 8) >= 128 && le32(b->p + 12) >= 128 && le32(b->p + 16) >= 131072;
+	       le16(b->p + 6) != 0 && smbdirect_sizes(le32(b->p + 8), le32(b->p + 12), le32(b->p + 16));
 }
 
 static bool smbdirect_negotiate_response(const struct ulp_bytes *b)
 {
 	return b->len == 32 && has(b, 0, 32) && le32(b->p) == 0x01000100 && le32(b->p + 4) == 0x0100 &&
-	       (le32(b->p + 12) != 0 || (le32(b->p + 20) >= 128 && le32(b->p + 24) >= 128));
+	       (le32(b->p + 12) != 0 || smbdirect_sizes(le32(b->p + 20), le32(b->p + 24), le32(b->p + 28)));
 }
 
 /* A data transfer message. Alone, it must carry the beginning of an SMB2 packet. */

@@ -120,9 +120,18 @@ static void storage_faults(struct conn *c)
 	fault(c, false, &m, 2, 1);
 	fault(c, false, &m, 28, 0x47); /* no such iSCSI opcode */
 	fault(c, false, &m, 35, 0x10); /* data segment length */
+	fault(c, false, &m, 0, 0x14);  /* a STag for reading, and no SCSI command */
+	/* 28 as a little-endian length in front of a long message: in iSER a header with both STags */
+	m.len = 0;
+	msg_le32(&m, 28);
+	msg_zero(&m, 28);
+	msg_be32(&m, 0x00010000);
+	msg_zero(&m, 1500);
+	send_msg(c, CLIENT, &m);
 	smbdirect_negotiate(&m, false);
-	fault(c, false, &m, 1, 2); /* version 2.0 */
-	fault(c, false, &m, 6, 0); /* no credits */
+	fault(c, false, &m, 1, 2);  /* version 2.0 */
+	fault(c, false, &m, 6, 0);  /* no credits */
+	fault(c, false, &m, 19, 1); /* messages of 16 MiB and more */
 	wrong_length(c, false, &m);
 	smbdirect_data(&m, 0);
 	fault(c, false, &m, 24, 0x41); /* not SMB */
