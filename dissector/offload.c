@@ -7,9 +7,10 @@
  * capture shows it whole. Each packet in it has its own ICRC, computed for the datagram that it
  * becomes: with its own lengths and, for IPv4, the ID counted up.
  *
- * Such a datagram is believed to be one when it does not verify as a single packet and a size exists
- * at which the next BTH stands, such that the first packet verifies, or the PSNs count up by one
- * through the whole datagram.
+ * Such a datagram is believed to be one when it does not verify as a single packet and another BTH of
+ * the same flow stands where the first packet ends: it has the PSN that follows, or the first packet
+ * verifies when it ends there. All packets but the last have that size; should another one of the flow
+ * begin elsewhere, it is found by the PSN that follows.
  */
 #include "rdma.h"
 
@@ -32,15 +33,9 @@ static bool same_flow(const uint8_t *a, const uint8_t *b)
 	       ((a[1] ^ b[1]) & 0x0f) == 0;
 }
 
-static bool psns_count_up(const uint8_t *b, uint32_t cap, uint32_t seg_len)
+static bool follows(const uint8_t *a, const uint8_t *b)
 {
-	for (uint32_t k = 1; k * seg_len + BTH_LEN <= cap; k++) {
-		const uint8_t *bth = b + (size_t)k * seg_len;
-
-		if (!same_flow(b, bth) || get24(bth + 9) != vs_psn_add(get24(b + 9), (int32_t)k))
-			return false;
-	}
-	return true;
+	return same_flow(a, b) && get24(b + 9) == vs_psn_add(get24(a + 9), 1);
 }
 
 static uint32_t carried_icrc(const uint8_t *seg, uint32_t len)
@@ -75,9 +70,37 @@ uint32_t rdma_offload_segment_len(const struct rdma_ctx *c, const struct rdma_ne
 	b = tvb_get_ptr(c->tvb, 0, (int)cap);
 	last = MIN(cap - BTH_LEN, SEG_MAX);
 	for (uint32_t len = SEG_MIN; len <= last; len += LENGTH_STEP)
-		if (same_flow(b, b + len) && (first_verifies(b, len, net) || psns_count_up(b, cap, len)))
+		if (same_flow(b, b + len) && (follows(b, b + len) || first_verifies(b, len, net)))
 			return len;
 	return 0;
+}
+
+uint32_t rdma_offload_next(tvbuff_t *tvb, uint32_t off, uint32_t len)
+{
+	uint32_t rest = tvb_captured_length(tvb) - off, last;
+	const uint8_t *b;
+
+	if (rest < SEG_MIN + BTH_LEN)
+		return len;
+	b = tvb_get_ptr(tvb, (int)off, (int)rest);
+	if (len <= rest - BTH_LEN && same_flow(b, b + len))
+		return len;
+	last = MIN(rest - BTH_LEN, SEG_MAX);
+	for (uint32_t other = SEG_MIN; other <= last; other += LENGTH_STEP)
+		if (follows(b, b + other))
+			return other;
+	return rest > len && rest - len < SEG_MIN ? rest : len; /* no room for another one: its headers are longer */
+}
+
+uint32_t rdma_offload_count(tvbuff_t *tvb, uint32_t len)
+{
+	uint32_t cap = tvb_captured_length(tvb), off = 0, count = 0;
+
+	for (; off < cap; off += len, count++)
+		len = rdma_offload_next(tvb, off, len);
+	if (off < tvb_reported_length(tvb)) /* what the capture doesn't hold */
+		count += (tvb_reported_length(tvb) - off + len - 1) / len;
+	return count;
 }
 
 void rdma_offload_check(struct rdma_ctx *seg, const struct rdma_net *net, uint32_t k)
@@ -95,7 +118,7 @@ void rdma_offload_check(struct rdma_ctx *seg, const struct rdma_net *net, uint32
 	if (right == seg->pkt.icrc)
 		seg->icrc.status = VS_CRC_GOOD;
 	else if (vs_icrc_segment(net->encap, net->ip, net->len, ip_id(net), b, len, &again) && again == seg->pkt.icrc)
-		seg->icrc.status = VS_CRC_GOOD; /* an ID that hardware leaves alone */
+		seg->icrc = (struct rdma_crc){VS_CRC_GOOD, again, NULL}; /* an ID that hardware leaves alone */
 	else
 		seg->icrc.status = VS_CRC_BAD;
 }

@@ -61,6 +61,11 @@ static uint32_t wire_payload_len(const struct rdma_ctx *c, uint32_t cap)
 	return MAX(p->payload_len, whole > tail ? whole - tail : 0);
 }
 
+static unsigned parse_opt(const struct rdma_ctx *c)
+{
+	return (c->dc ? VS_PARSE_DC : 0) | (c->pinfo->fragmented ? VS_PARSE_FRAGMENT : 0);
+}
+
 /* Parses the bytes from the first of ours on, and checks what can be checked of a single packet. */
 static int parse_bare(struct rdma_ctx *c, uint32_t cap, uint32_t wire)
 {
@@ -70,8 +75,7 @@ static int parse_bare(struct rdma_ctx *c, uint32_t cap, uint32_t wire)
 		[RDMA_START_BTH] = VS_LINK_BTH,
 	};
 
-	return vs_pkt_parse(&c->pkt, link[c->start], 0, tvb_get_ptr(c->tvb, 0, (int)cap), cap, wire,
-			    c->dc ? VS_PARSE_DC : 0);
+	return vs_pkt_parse(&c->pkt, link[c->start], 0, tvb_get_ptr(c->tvb, 0, (int)cap), cap, wire, parse_opt(c));
 }
 
 /* The same from the IP header on, so that its fields, its faults and the ICRC come along. */
@@ -80,9 +84,9 @@ static int parse_with_net(struct rdma_ctx *c, const struct rdma_net *net, uint32
 	const uint8_t *udp_len = net->ip + net->len - 4;
 
 	if (c->pinfo->flags.in_error_pkt)
-		wire = MAX(wire, (uint32_t)(udp_len[0] << 8 | udp_len[1]) - 8);
+		wire = MAX(wire + 8, (uint32_t)(udp_len[0] << 8 | udp_len[1])) - 8;
 	return vs_pkt_parse(&c->pkt, VS_LINK_IP, 0, net->ip, net->len + cap, net->len + wire,
-			    VS_PARSE_ANY_PORT | (c->dc ? VS_PARSE_DC : 0));
+			    VS_PARSE_ANY_PORT | parse_opt(c));
 }
 
 static int parse(struct rdma_ctx *c, struct rdma_net *net)
@@ -126,6 +130,13 @@ static void set_lid(packet_info *pinfo, address *a, uint16_t lid)
 	set_address(a, AT_IB, (int)sizeof(*value), value);
 }
 
+static void set_ports(struct rdma_ctx *c)
+{
+	c->pinfo->ptype = PT_IBQP;
+	c->pinfo->destport = c->pkt.bth.destqp;
+	c->pinfo->srcport = c->src_qp_known ? c->src_qp : NO_QP;
+}
+
 static void set_addresses(struct rdma_ctx *c)
 {
 	packet_info *pinfo = c->pinfo;
@@ -147,9 +158,7 @@ static void set_addresses(struct rdma_ctx *c)
 	} else {
 		c->src_qp_known = rdma_ulp_src_qp(pinfo, p->bth.destqp, &c->src_qp);
 	}
-	pinfo->ptype = PT_IBQP;
-	pinfo->destport = p->bth.destqp;
-	pinfo->srcport = c->src_qp_known ? c->src_qp : NO_QP;
+	set_ports(c);
 }
 
 /* ---- showing ---- */
@@ -318,27 +327,32 @@ static void show(struct rdma_ctx *c)
 
 /* ---- super-packets ---- */
 
-static void dissect_segment(const struct rdma_ctx *whole, const struct rdma_net *net, proto_tree *tree, uint32_t k,
-			    uint32_t seg_len)
+/* Number `k`: `len` bytes at `off`. */
+static void dissect_segment(const struct rdma_ctx *whole, const struct rdma_net *net, uint32_t k, uint32_t off,
+			    uint32_t len)
 {
-	uint32_t off = k * seg_len, cap = tvb_captured_length(whole->tvb) - off,
-		 wire = tvb_reported_length(whole->tvb) - off;
-	struct rdma_ctx c = {
-		.pinfo = whole->pinfo, .top_tree = whole->top_tree, .start = RDMA_START_BTH, .dc = whole->dc};
+	const uint32_t cap = MIN(tvb_captured_length(whole->tvb) - off, len);
+	const uint32_t wire = MIN(tvb_reported_length(whole->tvb) - off, len);
+	struct rdma_ctx c = {.pinfo = whole->pinfo,
+			     .top_tree = whole->top_tree,
+			     .start = RDMA_START_BTH,
+			     .dc = whole->dc,
+			     .layer = whole->layer};
 	char info[INFO_LEN] = "";
 
-	cap = MIN(cap, seg_len);
-	wire = MIN(wire, seg_len);
 	c.tvb = tvb_new_subset_length_caplen(whole->tvb, (int)off, (int)cap, (int)wire);
-	if (parse_bare(&c, cap, wire) != VS_OK)
+	if (parse_bare(&c, cap, wire) != VS_OK) {
+		if (whole->tree != NULL)
+			proto_tree_add_item(whole->tree, hf_raw, c.tvb, 0, -1, ENC_NA);
 		return;
+	}
 	c.payload_len = wire_payload_len(&c, cap);
 	c.src_qp_known = whole->src_qp_known;
 	c.src_qp = whole->src_qp;
-	if (tree != NULL) {
+	if (whole->tree != NULL) {
 		rdma_info_format(&c, info, sizeof(info));
-		c.item =
-			proto_tree_add_none_format(tree, hf_segment, c.tvb, 0, (int)cap, "Segment %u: %s", k + 1, info);
+		c.item = proto_tree_add_none_format(whole->tree, hf_segment, c.tvb, 0, (int)cap, "Segment %u: %s",
+						    k + 1, info);
 		c.tree = proto_item_add_subtree(c.item, ett_segment);
 	}
 	rdma_offload_check(&c, net, k);
@@ -351,14 +365,21 @@ static void dissect_segment(const struct rdma_ctx *whole, const struct rdma_net 
 
 static void dissect_super_packet(struct rdma_ctx *c, const struct rdma_net *net, uint32_t seg_len)
 {
-	uint32_t cap = tvb_captured_length(c->tvb);
+	const address src = c->pinfo->src, dst = c->pinfo->dst;
+	uint32_t cap = tvb_captured_length(c->tvb), off = 0;
 	proto_item *ti;
 
 	ti = proto_tree_add_uint(c->tree, hf_segments, c->tvb, 0, 0, c->segments);
 	proto_item_set_generated(ti);
 	expert_add_info(c->pinfo, c->tree != NULL ? ti : NULL, &ei_offload);
-	for (uint32_t k = 0; (uint64_t)k * seg_len < cap; k++)
-		dissect_segment(c, net, c->tree, k, seg_len);
+	for (uint32_t k = 0; off < cap; k++, off += seg_len) {
+		seg_len = rdma_offload_next(c->tvb, off, seg_len);
+		dissect_segment(c, net, k, off, seg_len);
+		/* What an upper layer put there in their place was for this segment alone. */
+		c->pinfo->src = src;
+		c->pinfo->dst = dst;
+		set_ports(c);
+	}
 }
 
 /* ---- the whole ---- */
@@ -389,7 +410,10 @@ static void dissect_short(struct rdma_ctx *c)
 	if (c->start != RDMA_START_LRH)
 		partial_bth(c, bth, what);
 	col_set_str(c->pinfo->cinfo, COL_PROTOCOL, protocol_names[c->start]);
-	col_add_fstr(c->pinfo->cinfo, COL_INFO, "%s [%s]", what, snapped ? "truncated capture" : "packet too short");
+	col_add_fstr(c->pinfo->cinfo, COL_INFO, "%s [%s]", what,
+		     snapped                ? "truncated capture"
+		     : c->pinfo->fragmented ? "IP fragment"
+					    : "packet too short");
 	begin_tree(c, -1, what);
 	c->pkt.flags &= ~(uint32_t)VS_PKT_HAS_BTH;
 	if (c->start == RDMA_START_GRH && cap >= 40)
@@ -400,13 +424,18 @@ static void dissect_short(struct rdma_ctx *c)
 		ti = proto_tree_add_item(c->tree, hf_raw, c->tvb, (int)bth, -1, ENC_NA);
 	if (snapped)
 		proto_item_set_generated(proto_tree_add_boolean(c->tree, hf_truncated, c->tvb, 0, 0, TRUE));
-	else
+	else if (!c->pinfo->fragmented)
 		rdma_expert_reason(c, ti, VS_REASON_PKT_SHORT);
 }
 
 static int dissect(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, enum rdma_start start)
 {
-	struct rdma_ctx c = {.tvb = tvb, .pinfo = pinfo, .top_tree = tree, .start = start, .dc = dc_opcodes};
+	struct rdma_ctx c = {.tvb = tvb,
+			     .pinfo = pinfo,
+			     .top_tree = tree,
+			     .start = start,
+			     .dc = dc_opcodes,
+			     .layer = pinfo->curr_proto_layer_num};
 	uint32_t seg_len = 0;
 	struct rdma_net net;
 	char info[INFO_LEN];
@@ -423,7 +452,7 @@ static int dissect(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, enum rdm
 	}
 	seg_len = rdma_offload_segment_len(&c, &net);
 	if (seg_len != 0) {
-		c.segments = (tvb_reported_length(tvb) + seg_len - 1) / seg_len;
+		c.segments = rdma_offload_count(tvb, seg_len);
 		c.icrc = (struct rdma_crc){.status = VS_CRC_UNVERIFIED, .reason = "segmentation-offload super-packet"};
 		c.reason_count = 0; /* each segment is judged on its own; the first speaks for all in the Info column */
 		parse_bare(&c, MIN(tvb_captured_length(tvb), seg_len), MIN(tvb_reported_length(tvb), seg_len));

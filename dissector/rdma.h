@@ -77,6 +77,7 @@ struct rdma_ctx {
 	enum rdma_start start;
 	bool dc;              /* opcodes 0x40..0x5f are Mellanox DC, by preference */
 	bool ce;              /* the IP header carries an ECN CE mark */
+	uint8_t layer;        /* 1, or more inside another packet of ours (RoCE over IPoIB) */
 	uint32_t payload_len; /* as on the wire, without pad */
 	uint32_t segments;    /* packets in this datagram, when it is an offload super-packet; 0 otherwise */
 	struct rdma_crc icrc, vcrc;
@@ -126,10 +127,13 @@ void rdma_crc_add(struct rdma_ctx *c);
 bool rdma_crc_icrc_wanted(void); /* by preference */
 
 /*
- * offload.c. Bytes of one segment when `c->tvb` holds several packets; 0 when it is one packet.
- * rdma_offload_check fills seg->icrc for segment number `k`, whose tvb and pkt are its own.
+ * offload.c. Bytes of the first segment when `c->tvb` holds several packets; 0 when it is one packet.
+ * rdma_offload_next: bytes of the one at `off`, when that before it had `len`; rdma_offload_count: how many
+ * there are. rdma_offload_check fills seg->icrc for segment number `k`, whose tvb and pkt are its own.
  */
 uint32_t rdma_offload_segment_len(const struct rdma_ctx *c, const struct rdma_net *net);
+uint32_t rdma_offload_next(tvbuff_t *tvb, uint32_t off, uint32_t len);
+uint32_t rdma_offload_count(tvbuff_t *tvb, uint32_t len);
 void rdma_offload_check(struct rdma_ctx *seg, const struct rdma_net *net, uint32_t k);
 
 /* expert.c */

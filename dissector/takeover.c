@@ -16,6 +16,7 @@
  */
 #include "rdma.h"
 
+#include <epan/exceptions.h>
 #include <epan/range.h>
 #include <wiretap/wtap.h>
 
@@ -156,15 +157,22 @@ bool rdma_builtin_dissect(struct rdma_ctx *c)
 	address src = pinfo->src, dst = pinfo->dst;
 	port_type ptype = pinfo->ptype;
 	uint32_t srcport = pinfo->srcport, destport = pinfo->destport;
-	int taken;
+	volatile int taken = 0;
 
 	if (h == NULL)
 		return false;
-	taken = call_dissector_only(h, c->tvb, pinfo, c->top_tree, NULL);
-	pinfo->src = src;
-	pinfo->dst = dst;
-	pinfo->ptype = ptype;
-	pinfo->srcport = srcport;
-	pinfo->destport = destport;
+	TRY
+	{
+		taken = call_dissector_only(h, c->tvb, pinfo, c->top_tree, NULL);
+	}
+	FINALLY
+	{
+		pinfo->src = src;
+		pinfo->dst = dst;
+		pinfo->ptype = ptype;
+		pinfo->srcport = srcport;
+		pinfo->destport = destport;
+	}
+	ENDTRY;
 	return taken > 0;
 }

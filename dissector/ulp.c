@@ -410,8 +410,8 @@ static bool try_without_evidence(struct rdma_ctx *c, tvbuff_t *tvb)
 
 bool rdma_ulp_dissect(struct rdma_ctx *c, tvbuff_t *tvb)
 {
-	/* A segmentation-offload super-packet holds several of ours: the PSN tells them apart. */
-	const uint32_t key = 0x01000000u | c->pkt.bth.psn;
+	/* A frame can hold several of ours: a super-packet, where PSNs tell them apart, and RoCE inside IPoIB. */
+	const uint32_t key = (uint32_t)c->layer << 24 | c->pkt.bth.psn;
 	struct ulp_verdict *stored, now = {0};
 	dissector_handle_t handle;
 

@@ -165,6 +165,13 @@ fragments() {
 	[ "$n" = 0 ] || { echo "fragments: $n verified or malformed" && return 1; }
 	n=$(ours -o ip.defragment:FALSE -o ipv6.defragment:FALSE -r pcaps/generated/fragments.pcap -Y 'rdma.bth' | wc -l)
 	[ "$n" = 4 ] || { echo "first fragments: $n decoded, not 4" && return 1; }
+	# of what a fragment doesn't hold there is nothing to complain about
+	n=$(ours -o ip.defragment:FALSE -o ipv6.defragment:FALSE -r pcaps/generated/fragments.pcap -Y 'rdma.bth' |
+		grep -c 'len=600 AckReq \[IP fragment\]')
+	[ "$n" = 4 ] || { echo "first fragments: $n named, not 4" && return 1; }
+	n=$(ours -o ip.defragment:FALSE -o ipv6.defragment:FALSE -r pcaps/generated/fragments.pcap -T fields -e _ws.expert.message \
+		-Y 'ipv6 && rdma.bth' | grep -vc '^Illegal checksum value (0)$')
+	[ "$n" = 0 ] || { echo "first fragments: $n accused" && return 1; }
 }
 
 # tshark had nothing to say in all these runs: no warning of ours, none about us.

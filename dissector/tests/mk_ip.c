@@ -123,10 +123,22 @@ static void add_segment(struct mk_buf *f, struct vs_pkt *p, size_t hdr)
  * UDP header, then the datagrams' payloads back to back, all but the last of the same size. On the
  * wire the kernel gives the k-th datagram the IP ID id + k, and that is what its ICRC covers. A First
  * packet is longer than a Middle by its RETH, so the offload starts at the second packet of a message.
+ * `kind`: SAME_ID, as hardware may do it; READ, which no kernel puts together: First and Last are longer.
  * `bad`: number of the segment whose ICRC is wrong, or -1.
  */
-static void super_packet(struct mk_out *o, bool v6, unsigned segments, uint32_t payload, uint32_t last, uint16_t id,
-			 int bad)
+enum super_kind { WRITE, SAME_ID, READ };
+
+static uint8_t super_opcode(enum super_kind kind, bool first, bool last)
+{
+	if (kind == READ)
+		return first  ? VS_OP_RC_READ_RESPONSE_FIRST
+		       : last ? VS_OP_RC_READ_RESPONSE_LAST
+			      : VS_OP_RC_READ_RESPONSE_MIDDLE;
+	return last ? VS_OP_RC_WRITE_LAST : VS_OP_RC_WRITE_MIDDLE;
+}
+
+static void super_packet(struct mk_out *o, bool v6, enum super_kind kind, unsigned segments, uint32_t payload,
+			 uint32_t last, uint16_t id, int bad)
 {
 	const size_t hdr = ETH + (v6 ? 40u : 20u) + 8;
 	struct mk_buf f = {0};
@@ -135,12 +147,12 @@ static void super_packet(struct mk_out *o, bool v6, unsigned segments, uint32_t 
 		const bool at_end = k == segments - 1;
 		struct vs_pkt p;
 
-		mk_packet(&p, v6 ? VS_ENCAP_ROCEV2_IPV6 : VS_ENCAP_ROCEV2_IPV4,
-			  at_end ? VS_OP_RC_WRITE_LAST : VS_OP_RC_WRITE_MIDDLE, true);
+		mk_packet(&p, v6 ? VS_ENCAP_ROCEV2_IPV6 : VS_ENCAP_ROCEV2_IPV4, super_opcode(kind, k == 0, at_end),
+			  true);
 		mk_payload(&p, at_end ? last : payload);
 		p.bth.psn = 0x000300u + k;
-		p.bth.ackreq = at_end;
-		p.ipv4.id = (uint16_t)(id + k);
+		p.bth.ackreq = at_end && kind != READ;
+		p.ipv4.id = (uint16_t)(kind == SAME_ID ? id : id + k);
 		add_segment(&f, &p, hdr);
 		if ((int)k == bad)
 			f.b[f.len - 2] ^= 0x10;
@@ -155,16 +167,19 @@ static void super_packet(struct mk_out *o, bool v6, unsigned segments, uint32_t 
 	mk_put(o, &f);
 }
 
-/* Super-packets of 2 to 16 segments, IP IDs that wrap, a short last segment, one with a bad ICRC. */
+/* Super-packets of 2 to 16 segments, IP IDs that wrap, a short last segment, bad ICRCs. */
 void mk_gso(struct mk_out *o)
 {
 	for (unsigned v6 = 0; v6 < 2; v6++) {
-		super_packet(o, v6, 2, 256, 256, 0x1000, -1);
-		super_packet(o, v6, 3, 1024, 45, 0xfffe, -1);
-		super_packet(o, v6, 16, 1024, 1024, 0x2000, -1);
-		super_packet(o, v6, 5, 256, 1, 0, -1);
-		super_packet(o, v6, 4, 512, 512, 0x3000, 2);
+		super_packet(o, v6, WRITE, 2, 256, 256, 0x1000, -1);
+		super_packet(o, v6, WRITE, 3, 1024, 45, 0xfffe, -1);
+		super_packet(o, v6, WRITE, 16, 1024, 1024, 0x2000, -1);
+		super_packet(o, v6, WRITE, 5, 256, 1, 0, -1);
+		super_packet(o, v6, WRITE, 4, 512, 512, 0x3000, 2);
 	}
+	super_packet(o, false, SAME_ID, 3, 256, 256, 0x4000, -1);
+	super_packet(o, false, READ, 4, 256, 256, 0x5000, -1);
+	super_packet(o, true, READ, 4, 512, 9, 0, 0);
 }
 
 /* Options: an IPv4 header with a router alert (IHL 6); the ICRC covers it, RoCEv2 forbids it. */

@@ -294,6 +294,34 @@ static void whole_others(struct conn *c)
 	send_msg(c, CLIENT, &m);
 }
 
+/*
+ * RoCEv2 in IPoIB, with the PSN of the datagram that carries it: what is known of one is not known of the
+ * other. The inner payload begins like IPoIB and isn't.
+ */
+static void nested(struct conn *c)
+{
+	static const uint8_t payload[] = {0x08, 0, 0, 0, 0x45, 0, 0, 40};
+	uint8_t inner[128], scratch[128];
+	struct msg m = {.len = 0};
+	struct vs_pkt p;
+	int n;
+
+	vs_pkt_init(&p, VS_ENCAP_ROCEV2_IPV4, VS_OP_RC_SEND_ONLY, false);
+	memcpy(p.ipv4.src, "\x0a\x99\x99\1", 4);
+	memcpy(p.ipv4.dst, "\x0a\x99\x99\2", 4);
+	p.bth.destqp = c->qp[SERVER];
+	p.bth.psn = c->psn[CLIENT];
+	p.payload = payload;
+	p.payload_len = sizeof(payload);
+	n = vs_pkt_seal(&p, VS_SEAL_ALL, scratch, sizeof(scratch)) == VS_OK ? vs_pkt_build(&p, inner, sizeof(inner))
+									    : -1;
+	if (n < 0)
+		die("a packet can't be built");
+	msg_be32(&m, 0x08000000); /* ethertype, reserved */
+	msg_put(&m, inner, (size_t)n);
+	send_ud(c, CLIENT, m.b, m.len);
+}
+
 /* No CM, nothing that proves itself: what the user's table is for. */
 static void for_table(struct conn *c)
 {
@@ -347,6 +375,7 @@ static const struct {
 	{"false-ud", VS_ENCAP_IB, false, false_datagrams, "datagrams that look like something and are nothing"},
 	{"whole", VS_ENCAP_ROCEV2_IPV4, false, whole_smb, "an SMB Direct SEND of three packets, lost and sent again"},
 	{"whole-ib", VS_ENCAP_IB, false, whole_others, "iSER, NVMe and IPoIB SENDs of several packets"},
+	{"nested", VS_ENCAP_IB, false, nested, "RoCEv2 inside IPoIB, both with the same PSN"},
 };
 #define CAPTURES (sizeof(captures) / sizeof(captures[0]))
 
