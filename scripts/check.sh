@@ -63,5 +63,11 @@ printf '%-7s %-24s %5d s %5d s\n' '' total $(($(date +%s) - all_start)) "$(cpu)"
 for step in "${bad[@]}"; do
 	echo "failed: $step (log: $logs/$step.log; again: make $step)"
 done
+# Tests say "skip NAME: reason" when this machine can't run them.
+skipped=$(cat "$logs"/*.log | grep -c '^skip ' || true)
+if [ "$skipped" -gt 0 ]; then
+	echo "skipped: $skipped tests, because"
+	sed -n 's/^skip [^:]*: /  /p' "$logs"/*.log | sort | uniq -c
+fi
 echo "$passed passed, $failed failed" | tee "$logs/summary"
 [ ${#bad[@]} = 0 ]
