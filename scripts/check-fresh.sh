@@ -116,7 +116,7 @@ user_is_told() {
 	local rc=0 out
 	out=$(cd /home/user/verbscope && as_user make demo 2>&1) || rc=$?
 	printf '%s\n' "$out"
-	[ $rc = 2 ] && grep -q "su -c .apt-get update && apt-get install .*libdeflate-dev" <<<"$out"
+	[ $rc = 2 ] && grep -q "su - -c .apt-get update && apt-get install .*libdeflate-dev" <<<"$out"
 }
 
 inside() {

@@ -136,7 +136,7 @@ command_for() {
 		[ -z "$update" ] || sudo="sudo $update"
 		echo "${sudo}sudo $command"
 	else
-		echo "su -c '$update$command'"
+		echo "su - -c '$update$command'"
 	fi
 }
 

@@ -102,7 +102,7 @@ check "the command begins with apt-get update when the lists are empty" \
 	'[ $rc = 2 ] && said "  sudo apt-get update && sudo apt-get install" && [ ! -s "$tmp/log" ]'
 machine 1000 some lists nosudo
 run
-check "without sudo the command is one for su" '[ $rc = 2 ] && said "su -c '"'apt-get install"'"'
+check "without sudo the command is one for su" '[ $rc = 2 ] && said "su - -c '"'apt-get install"'"'
 run DEPS=yes
 check "DEPS=yes can't conjure up sudo: exit 2" '[ $rc = 2 ] && said "no sudo" && [ ! -s "$tmp/log" ]'
 machine 1000 some lists
@@ -125,7 +125,7 @@ run_on_terminal ''
 check "root on a terminal is asked too; Enter means yes, without sudo" '[ $rc = 0 ] && said "[Y/n]" && logged install && ! logged sudo'
 machine 1000 some lists nosudo
 run_on_terminal y
-check "no sudo: nobody is asked, exit 2" '[ $rc = 2 ] && ! said "[Y/n]" && said "su -c"'
+check "no sudo: nobody is asked, exit 2" '[ $rc = 2 ] && ! said "[Y/n]" && said "su - -c"'
 
 # Not Debian: no dpkg-query, no apt-get. Only what the script itself needs is in this PATH.
 mkdir "$tmp/other"
