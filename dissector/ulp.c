@@ -28,7 +28,6 @@
 
 /* A heuristic dissector, with a handle by which it can be called like any other. */
 struct heur {
-	const char *name;
 	heur_dtbl_entry_t *entry;
 	dissector_handle_t handle;
 };
@@ -46,7 +45,7 @@ static int hf_ulp, hf_ulp_why, hf_ulp_frame;
 static int proto;
 static dissector_table_t decode_as;
 static heur_dissector_list_t payload_heurs;
-static GHashTable *heurs;                       /* by unique name -> struct heur */
+static GHashTable *heurs;                       /* by unique name -> struct heur, of this file */
 static GPtrArray *foreign_payload, *foreign_cm; /* heur_dtbl_entry_t that aren't Wireshark's own */
 static wmem_map_t *assocs; /* client, server, their QPs -> struct ulp_assoc that CM didn't tell of */
 
@@ -74,10 +73,9 @@ static const struct heur *heur_find(const char *name)
 		if (entry == NULL || entry->protocol == NULL)
 			return NULL;
 		h = g_new0(struct heur, 1);
-		h->name = name;
 		h->entry = entry;
 		h->handle = create_dissector_handle(call_heur, proto_get_id(entry->protocol));
-		g_hash_table_insert(heurs, (void *)(uintptr_t)name, h);
+		g_hash_table_insert(heurs, g_strdup(name), h);
 	}
 	return h->entry->enabled ? h : NULL;
 }
@@ -490,9 +488,10 @@ static void collect_foreign(const char *table _U_, struct heur_dtbl_entry *entry
 	g_ptr_array_add(array, entry);
 }
 
-/* When a file is opened: plugins and Lua scripts have added what they have by then. */
+/* When a file is opened: plugins and Lua scripts have added what they have by then, or taken it away. */
 static void look_for_foreign(void)
 {
+	g_hash_table_remove_all(heurs);
 	g_ptr_array_set_size(foreign_payload, 0);
 	g_ptr_array_set_size(foreign_cm, 0);
 	heur_dissector_table_foreach("infiniband.payload", collect_foreign, foreign_payload);
@@ -529,7 +528,7 @@ void rdma_ulp_register(int proto_id)
 	ulp_cm_register();
 	ulp_flow_register(proto_id);
 	assocs = wmem_map_new_autoreset(wmem_epan_scope(), wmem_file_scope(), ulp_key_hash, ulp_key_equal);
-	heurs = g_hash_table_new_full(g_str_hash, g_str_equal, NULL, g_free);
+	heurs = g_hash_table_new_full(g_str_hash, g_str_equal, g_free, g_free);
 	foreign_payload = g_ptr_array_new();
 	foreign_cm = g_ptr_array_new();
 	register_init_routine(look_for_foreign);
