@@ -47,18 +47,12 @@ static void rebase(struct vs_pkt *p, uint32_t base)
 	p->end_off -= MIN(base, p->end_off);
 }
 
-/* Payload bytes that were on the wire, when the capture holds fewer. */
-static uint32_t wire_payload_len(const struct rdma_ctx *c, uint32_t cap)
+/* Payload bytes that were on the wire, also those that the capture doesn't hold. */
+static uint32_t wire_payload_len(const struct vs_pkt *p)
 {
-	const struct vs_pkt *p = &c->pkt;
-	uint32_t whole = cap + p->missing_len - (c->start == RDMA_START_LRH ? 2 : 0);
-	uint32_t tail = p->payload_off + 4 + p->bth.padcnt;
-
-	if (!(p->flags & VS_PKT_SNAPPED) || !(p->flags & VS_PKT_HAS_BTH))
-		return p->payload_len;
-	if (p->flags & VS_PKT_HDR_MISSING)
-		return 0;
-	return MAX(p->payload_len, whole > tail ? whole - tail : 0);
+	if ((p->flags & VS_PKT_SNAPPED) && (p->flags & VS_PKT_HDR_MISSING))
+		return 0; /* what there is belongs to a header */
+	return p->payload_len + p->payload_missing_len;
 }
 
 static unsigned parse_opt(const struct rdma_ctx *c)
@@ -116,7 +110,7 @@ static int parse(struct rdma_ctx *c, struct rdma_net *net)
 							    G_N_ELEMENTS(c->reasons));
 	c->ce = marked_ce(&c->pkt);
 	rebase(&c->pkt, base);
-	c->payload_len = wire_payload_len(c, cap);
+	c->payload_len = wire_payload_len(&c->pkt);
 	return VS_OK;
 }
 
@@ -285,7 +279,8 @@ static void hand_on_raw(struct rdma_ctx *c, tvbuff_t *next)
 {
 	const struct vs_pkt *p = &c->pkt;
 
-	if (p->encap == VS_ENCAP_IB_RAW && p->lrh.lnh == VS_LNH_IPV6 && p->payload[0] >> 4 == 6) {
+	if (p->encap == VS_ENCAP_IB_RAW && p->lrh.lnh == VS_LNH_IPV6 &&
+	    (p->payload_len == 0 || p->payload[0] >> 4 == 6)) {
 		call_dissector(ipv6_handle, next, c->pinfo, c->top_tree);
 		return;
 	}
@@ -301,8 +296,9 @@ static void hand_on(struct rdma_ctx *c)
 
 	if (c->pinfo->flags.in_error_pkt || (p->flags & (VS_PKT_HDR_MISSING | VS_PKT_FRAGMENT)))
 		return;
-	/* Upper layers match READ responses with their requests. */
-	if (p->payload_len == 0 && p->bth.opcode != VS_OP_RC_READ_REQUEST)
+	/* Upper layers match READ responses with their requests; IP says itself what the capture cut off. */
+	if (p->payload_len == 0 && p->bth.opcode != VS_OP_RC_READ_REQUEST &&
+	    ((p->flags & VS_PKT_HAS_BTH) || c->payload_len == 0))
 		return;
 	next = tvb_new_subset_length_caplen(c->tvb, (int)p->payload_off, (int)p->payload_len, (int)c->payload_len);
 	if (!(p->flags & VS_PKT_HAS_BTH))
@@ -346,7 +342,7 @@ static void dissect_segment(const struct rdma_ctx *whole, const struct rdma_net 
 			proto_tree_add_item(whole->tree, hf_raw, c.tvb, 0, -1, ENC_NA);
 		return;
 	}
-	c.payload_len = wire_payload_len(&c, cap);
+	c.payload_len = wire_payload_len(&c.pkt);
 	c.src_qp_known = whole->src_qp_known;
 	c.src_qp = whole->src_qp;
 	if (whole->tree != NULL) {
@@ -456,7 +452,7 @@ static int dissect(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, enum rdm
 		c.icrc = (struct rdma_crc){.status = VS_CRC_UNVERIFIED, .reason = "segmentation-offload super-packet"};
 		c.reason_count = 0; /* each segment is judged on its own; the first speaks for all in the Info column */
 		parse_bare(&c, MIN(tvb_captured_length(tvb), seg_len), MIN(tvb_reported_length(tvb), seg_len));
-		c.payload_len = wire_payload_len(&c, MIN(tvb_captured_length(tvb), seg_len));
+		c.payload_len = wire_payload_len(&c.pkt);
 	}
 	set_addresses(&c);
 	set_columns(&c, info);

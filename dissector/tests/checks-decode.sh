@@ -168,7 +168,7 @@ snapped() {
 		$1 < $2 && $6 ~ /rdma/ {
 			n++
 			icrc_whole = $5 != "" && $1 >= $2 - 2
-			if ($3 == "0" || ($3 == "1" && !icrc_whole) || $4 == "0" || $4 == "1" || $6 ~ /malformed/ || $7 !~ /runcated/) {
+			if ($3 == "0" || ($3 == "1" && !icrc_whole) || $4 == "0" || $4 == "1" || $6 ~ /malformed/ || $7 !~ /runcated|limited during/) {
 				print NR ": " $0
 				bad = 1
 			}

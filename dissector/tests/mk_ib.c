@@ -12,8 +12,19 @@ static void put(struct mk_out *o, struct vs_pkt *p)
 	mk_put(o, &f);
 }
 
+/* The same packet again and again, cut at every byte. */
+static void put_cut(struct mk_out *o, struct vs_pkt *p)
+{
+	struct mk_buf f;
+
+	mk_build(p, &f);
+	for (size_t cap = 1; cap <= f.len; cap++)
+		mk_put_cut(o, &f, cap);
+}
+
 /* A raw packet: LNH 0 (RWH with `etype`) or LNH 1 (IPv6); it has a VCRC and no ICRC. */
-static void raw(struct mk_out *o, bool ipv6, uint16_t etype, const struct mk_buf *body)
+static void raw(struct mk_out *o, bool ipv6, uint16_t etype, const struct mk_buf *body,
+		void (*write)(struct mk_out *, struct vs_pkt *))
 {
 	struct vs_pkt p;
 
@@ -26,7 +37,7 @@ static void raw(struct mk_out *o, bool ipv6, uint16_t etype, const struct mk_buf
 		p.flags &= ~(uint32_t)VS_PKT_HAS_RWH;
 	p.payload = body->b;
 	p.payload_len = (uint32_t)body->len;
-	put(o, &p);
+	write(o, &p);
 }
 
 static void raw_packets(struct mk_out *o)
@@ -36,17 +47,17 @@ static void raw_packets(struct mk_out *o)
 	struct mk_buf f = {0};
 
 	mk_append(&f, arp, sizeof(arp));
-	raw(o, false, 0x0806, &f);
+	raw(o, false, 0x0806, &f, put);
 	f.len = 0;
 	mk_append(&f, "raw datagram", 12);
 	mk_wrap_udp(&f, 40000, 40001);
 	mk_wrap_ip(&f, false, 17);
-	raw(o, false, 0x0800, &f);
+	raw(o, false, 0x0800, &f, put);
 	f.len = 0;
 	mk_append(&f, "raw datagram", 12);
 	mk_wrap_udp(&f, 40000, 40001);
 	mk_wrap_ip(&f, true, 17);
-	raw(o, true, 0, &f);
+	raw(o, true, 0, &f, put);
 }
 
 /* IPoIB: 4 bytes (ethertype, reserved) and an IPv4 datagram in a UD SEND Only, with and without GRH. */
@@ -120,11 +131,17 @@ void mk_ib_snap(struct mk_out *o)
 
 	for (unsigned e = 0; e < 2; e++) {
 		struct vs_pkt p;
-		struct mk_buf f;
 
 		mk_packet(&p, encaps[e], VS_OP_RC_WRITE_ONLY_IMM, false);
+		put_cut(o, &p);
+	}
+	/* RoCEv2 in raw packets: what is cut inside is cut for it, too */
+	for (unsigned e = 0; e < 2; e++) {
+		struct vs_pkt p;
+		struct mk_buf f;
+
+		mk_packet(&p, e ? VS_ENCAP_ROCEV2_IPV6 : VS_ENCAP_ROCEV2_IPV4, VS_OP_RC_SEND_ONLY, false);
 		mk_build(&p, &f);
-		for (size_t cap = 1; cap <= f.len; cap++)
-			mk_put_cut(o, &f, cap);
+		raw(o, e, 0x0800, &f, put_cut);
 	}
 }

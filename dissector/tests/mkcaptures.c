@@ -50,7 +50,7 @@ static const struct {
 	{"mpls", MK_ETHERNET, mk_mpls, "MPLS with one and two labels"},
 	{"ib", MK_ERF, mk_ib, "native InfiniBand: local, global, IPoIB, raw ethertype, raw IPv6"},
 	{"ib-crc", MK_ERF, mk_ib_crc, "good and bad ICRCs and VCRCs of native InfiniBand"},
-	{"ib-snap", MK_ERF, mk_ib_snap, "two packets of native InfiniBand cut at every byte"},
+	{"ib-snap", MK_ERF, mk_ib_snap, "two packets of native InfiniBand, and two raw ones with RoCEv2 inside, cut at every byte"},
 	{"ib-mad", MK_ERF, mk_ib_mad, "MADs of every class, and a CM conversation, in native InfiniBand"},
 	{"cm", MK_ETHERNET, mk_cm, "every CM message in RoCE, and every reason of a REJ"},
 	{"rules-roce", MK_ETHERNET, mk_rules_roce, "one packet for each rule that RoCE can break"},
