@@ -76,6 +76,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	for (int link = VS_LINK_ETHERNET; link <= VS_LINK_BTH; link++) {
 		one((enum vs_link)link, 0x8100, data, size, size, 0);
 		one((enum vs_link)link, 0x8100, data, size, size, VS_PARSE_DC | VS_PARSE_ANY_PORT);
+		one((enum vs_link)link, 0x8100, data, size, size, VS_PARSE_ANY_PORT | VS_PARSE_FRAGMENT);
 		one((enum vs_link)link, VS_ETHERTYPE_ROCEV1, snapped, cut, size, 0);
 	}
 	free(snapped);
