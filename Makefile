@@ -66,6 +66,7 @@ $(B)/obj/%.o: %.c
 	$(CC) $(CSTD) $(WARN) $(BASE) $(DEFS) $(CFLAGS) $(CPPFLAGS) -c -o $@ $<
 
 $(LIBWIRE): $(call obj,$(WIRE_SRCS))
+$(LIBJUDGE): $(call obj,$(JUDGE_SRCS))
 $(LIBVS): $(call obj,$(VERBSCOPE_SRCS))
 $(B)/%.a:
 	@mkdir -p $(@D)
@@ -73,13 +74,13 @@ $(B)/%.a:
 	$(AR) rcsD $@ $^
 
 # A Check program: its own file, the shared runner, the libraries.
-$(B)/tests/%: $(B)/obj/transport/tests/%.o $(B)/obj/transport/tests/runner.o $(LIBVS) $(LIBWIRE)
+$(B)/tests/%: $(B)/obj/transport/tests/%.o $(B)/obj/transport/tests/runner.o $(LIBVS) $(LIBJUDGE) $(LIBWIRE)
 	@mkdir -p $(@D)
 	$(CC) $(OPT) $(SANFLAGS) $(LDFLAGS) -o $@ $^ $(shell pkg-config --libs check) $(LIBS_VS)
 
 include scripts/repo.mk
 
-all: $(LIBWIRE) $(LIBVS) $(ALL) ## build everything into $(B) (default: build)
+all: $(LIBWIRE) $(LIBJUDGE) $(LIBVS) $(ALL) ## build everything into $(B) (default: build)
 
 clean: ## remove build/
 	rm -rf build $(CLEAN)

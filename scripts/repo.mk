@@ -119,7 +119,7 @@ fuzz: ## run every fuzzer for SECONDS=n (default 60)
 
 fuzzers: $(FUZZ_NAMES:%=$(B)/bin/%)
 
-$(B)/bin/fuzz_%: $(B)/obj/transport/tests/fuzz_%.o $(LIBVS) $(LIBWIRE)
+$(B)/bin/fuzz_%: $(B)/obj/transport/tests/fuzz_%.o $(LIBVS) $(LIBJUDGE) $(LIBWIRE)
 	@mkdir -p $(@D)
 	$(CC) $(OPT) $(SANFLAGS) -fsanitize=fuzzer $(LDFLAGS) -o $@ $^ $(LIBS_VS)
 
@@ -130,7 +130,7 @@ INSTALL_ALL = $(foreach f,$(INSTALL_BINS),$(f):bin/$(notdir $(f))) \
 	      $(foreach f,$(INSTALL_MANS),$(f):share/man/man$(patsubst .%,%,$(suffix $(f)))/$(notdir $(f))) \
 	      $(foreach f,$(wildcard transport/include/vs/*.h),$(f):include/vs/$(notdir $(f))) \
 	      $(foreach f,$(wildcard transport/*.def),$(f):include/vs/$(notdir $(f))) \
-	      $(foreach f,$(LIBWIRE) $(LIBVS),$(f):lib/$(notdir $(f))) $(INSTALL_FILES)
+	      $(foreach f,$(LIBWIRE) $(LIBJUDGE) $(LIBVS),$(f):lib/$(notdir $(f))) $(INSTALL_FILES)
 
 install: all ## install programs, man pages and the library below $(DESTDIR)$(PREFIX)
 	@$(INSTALL) install $(INSTALL_ALL)
