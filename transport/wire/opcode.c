@@ -86,7 +86,8 @@ const char *vs_opcode_token(uint8_t opcode)
 	case VS_OP_XRC_ATOMIC_ACKNOWLEDGE:
 		return "XRC_ATOMIC_ACK";
 	default:
-		return ids[opcode] != NULL && opcode >> 5 == VS_TRANSPORT_RC ? ids[opcode] + sizeof("RC_") - 1 : ids[opcode];
+		return ids[opcode] != NULL && opcode >> 5 == VS_TRANSPORT_RC ? ids[opcode] + sizeof("RC_") - 1
+									     : ids[opcode];
 	}
 }
 
