@@ -74,7 +74,7 @@ $(B)/%.a:
 	$(AR) rcsD $@ $^
 
 # A Check program: its own file, the shared runner, the libraries.
-$(B)/tests/%: $(B)/obj/transport/tests/%.o $(B)/obj/transport/tests/runner.o $(LIBVS) $(LIBJUDGE) $(LIBWIRE)
+$(B)/tests/%: $(B)/obj/transport/tests/%.o $(B)/obj/transport/tests/runner.o $(B)/obj/transport/tests/rig.o $(LIBVS) $(LIBJUDGE) $(LIBWIRE)
 	@mkdir -p $(@D)
 	$(CC) $(OPT) $(SANFLAGS) $(LDFLAGS) -o $@ $^ $(shell pkg-config --libs check) $(LIBS_VS)
 
