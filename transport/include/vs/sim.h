@@ -3,6 +3,9 @@
  * sim.h - devices joined by a simulated wire under a virtual clock. Deterministic: the same
  * seed and calls give the same packets, events and bytes.
  *
+ * A frame leaves a host when its link is idle; how long it takes is its length by rate_bps, then latency_ns.
+ * VS_ERR_NOSPACE from a call that builds the network: nothing but vs_sim_destroy may follow.
+ *
  * Nodes are hosts (one vs_dev each) and switches; links join two nodes, full duplex. The loop jumps to the
  * earliest thing that can happen. Nothing sleeps: a 4-second time-out costs microseconds.
  */
@@ -34,19 +37,37 @@ struct vs_sim *vs_sim_create(const struct vs_sim_attr *attr, int *err);
 void vs_sim_destroy(struct vs_sim *sim); /* devices too */
 
 /*
- * Adds a host. `attr` as for vs_dev_create; allocator and sink of the simulation are used where it
- * has none; MAC, LID, GIDs and neighbour function are filled in when they are zero: host n (from 0)
- * is 10.0.0.(n+1) / fd00::(n+1), MAC 02:00:00:00:00:(n+1), LID n+1. Node index, or negative vs_err.
+ * Adds a host. `attr` as for vs_dev_create; what is zero in it is filled in: allocator and sink of the simulation,
+ * pkt_counter shared by all, name "A", "B", ... , plain memory (vs_dma_host), a seed of its own, P_Key 0xffff, the
+ * neighbour function, and addresses: host n (from 0, raw hosts count) is 10.0.0.(n+1) / fd00::(n+1), MAC
+ * 02:00:00:00:00:(n+1), LID n+1; GIDs on Ethernet: 0 RoCEv2 IPv4, 1 RoCEv2 IPv6, 2 RoCEv1; on InfiniBand: 0.
+ * All hosts have the same link layer. Node index, or negative vs_err.
  */
 int vs_sim_add_host(struct vs_sim *sim, const struct vs_dev_attr *attr);
 int vs_sim_add_switch(struct vs_sim *sim, const char *name);
-/* Joins two nodes; a switch learns where hosts are. */
+/*
+ * Joins two nodes. A host has one link (VS_ERR_BUSY), links close no ring (VS_ERR_INVAL). Switches know where
+ * hosts are; groups and unknown addresses go everywhere. What a host sends to itself comes back over a loop with
+ * the latency and rate of its link.
+ */
 int vs_sim_connect(struct vs_sim *sim, int a, int b, const struct vs_sim_link *link);
-struct vs_dev *vs_sim_dev(struct vs_sim *sim, int host);
+struct vs_dev *vs_sim_dev(struct vs_sim *sim, int host); /* NULL: a raw host or a switch */
+/* The way to a host, by the GIDs with this index on both sides. Native IB: clear is_global for a local path. */
+int vs_sim_av(const struct vs_sim *sim, int to, unsigned gid_index, struct vs_av *av);
+
+struct vs_sim_stats {
+	uint64_t sent, received, lost; /* frames that left a host, reached one, or neither reached one nor ever will */
+	uint64_t queue_drops, ecn_marks, pauses;
+	uint64_t faults[VS_FAULT_HOLD + 1]; /* times each action was done */
+};
+const struct vs_sim_stats *vs_sim_stats(const struct vs_sim *sim);
 
 /* Faults act where a frame leaves its host (after the tap of the sender, before the wire). */
 struct vs_fault_set *vs_sim_faults(struct vs_sim *sim);
-int vs_sim_fault(struct vs_sim *sim, const char *text); /* parse and add; VS_ERR_INVAL */
+/* Parses and adds a rule: its index, VS_ERR_INVAL (err, which may be NULL, says why) or VS_ERR_NOSPACE. */
+int vs_sim_fault(struct vs_sim *sim, const char *text, struct vs_fault_error *err);
+/* A frame that is to be overtaken and that nobody overtakes goes on after this time. */
+#define VS_SIM_REORDER_MAX_NS 1000000
 
 /* Sees every frame; `where`: 0 leaves the sender, 1 reaches the receiver, 2 lost on the way. */
 enum vs_tap_where { VS_TAP_SENT, VS_TAP_RECEIVED, VS_TAP_LOST };
@@ -54,9 +75,9 @@ typedef void vs_sim_tap_fn(void *ctx, uint64_t now_ns, int node, enum vs_tap_whe
 			   const uint8_t *frame, size_t len);
 void vs_sim_set_tap(struct vs_sim *sim, vs_sim_tap_fn *fn, void *ctx);
 
-/* Puts a frame on the wire at `host`, as if it had sent it (raw peers, replay). Also with VS_SIM_RAW hosts. */
+/* Puts a frame on the wire at `host`, as if it had sent it (raw peers, replay). At most VS_FRAME_MAX bytes. */
 int vs_sim_inject(struct vs_sim *sim, int host, const uint8_t *frame, size_t len);
-/* A host without a device: frames for it go to the tap and to `fn`. */
+/* A host without a device, with addresses as above: frames for it go to the tap and to `fn`, which may inject. */
 typedef void vs_sim_raw_fn(void *ctx, uint64_t now_ns, enum vs_link link, const uint8_t *frame, size_t len,
 			   const struct vs_pkt_meta *meta);
 int vs_sim_add_raw(struct vs_sim *sim, const char *name, vs_sim_raw_fn *fn, void *ctx);
