@@ -2,7 +2,8 @@
 /*
  * internal.h - the simulated wire from the inside.
  *
- *   sim.c      life, nodes, the loop
+ *   sim.c      life, taps, injection, the loop
+ *   node.c     hosts and switches, addresses, links
  *   link.c     a link is two pipes; each has a queue, a transmitter and a wire; switches, ECN, PFC
  *   impair.c   faults, where a frame leaves its host
  *   frame.c    frames: where they live, their addresses, marks
@@ -110,7 +111,11 @@ uint64_t vs_sim_event(struct vs_sim *sim, enum vs_event_type type, const char *n
 void vs_sim_tell(struct vs_sim *sim, int node, enum vs_tap_where where, const struct vs_sim_frame *f);
 /* A frame that a host sends: the tap sees it, faults act, it goes on its way. Takes the frame. */
 void vs_leave_host(struct vs_sim *sim, struct vs_sim_frame *f);
+
+/* node.c */
+void vs_node_free(struct vs_sim *sim, struct vs_sim_node *n);
 const struct vs_gid_entry *vs_node_gids(const struct vs_sim_node *n);
+bool vs_node_is_host(const struct vs_sim *sim, int i);
 
 /* frame.c */
 struct vs_sim_frame *vs_frame_new(struct vs_sim *sim); /* NULL: too many are in flight */
