@@ -242,12 +242,12 @@ static bool start(struct vs_qp *qp, struct vs_swqe *w)
 	return true;
 }
 
-/* Window of packets in flight; one packet may always go, so that the window can't be shut for good. */
-static bool window_open(const struct vs_qp *qp)
+/* Window of packets in flight. A READ request adds one, whatever PSNs it takes: its depth is limited elsewhere. */
+static bool window_open(const struct vs_qp *qp, const struct vs_swqe *w)
 {
 	uint32_t flight = vs_psn_add(qp->req.sent_psn, -(int32_t)qp->req.una_psn);
 
-	return flight < qp->dev->attr.rc_window || qp->type == VS_QPT_UC;
+	return flight < qp->dev->attr.rc_window || qp->type == VS_QPT_UC || vs_swqe_is_rd_atomic(w);
 }
 
 static bool may_send(const struct vs_qp *qp)
@@ -482,7 +482,7 @@ size_t vs_req_output(struct vs_qp *qp, uint8_t *buf, size_t cap, struct vs_pkt_m
 	size_t size;
 
 	w = next_request(qp);
-	if (w == NULL || (!window_open(qp) && vs_psn_ge(vs_req_cursor_psn(qp), qp->req.sent_psn)) || !pace(qp))
+	if (w == NULL || (!window_open(qp, w) && vs_psn_ge(vs_req_cursor_psn(qp), qp->req.sent_psn)) || !pace(qp))
 		return 0;
 	i = qp->sq.send_pkt;
 	n = packets(qp, w);
@@ -550,6 +550,7 @@ bool vs_req_has_output(const struct vs_qp *qp)
 		return false;
 	w = &qp->sq.wqe[qp->sq.send % qp->sq.size];
 	if (w->state == VS_WQE_ACTIVE || w->state == VS_WQE_SENT)
-		return window_open(qp) || vs_psn_lt(vs_req_cursor_psn(qp), qp->req.sent_psn);
-	return w->state == VS_WQE_POSTED ? qp->attr.state == VS_QPS_RTS && window_open(qp) : w->status == VS_WC_SUCCESS;
+		return window_open(qp, w) || vs_psn_lt(vs_req_cursor_psn(qp), qp->req.sent_psn);
+	return w->state == VS_WQE_POSTED ? qp->attr.state == VS_QPS_RTS && window_open(qp, w)
+					 : w->status == VS_WC_SUCCESS;
 }
