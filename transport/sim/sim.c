@@ -377,7 +377,8 @@ bool vs_sim_step(struct vs_sim *sim, uint64_t limit_ns)
 		any = true;
 	}
 	any |= transmit(sim);
-	assert(any); /* an instant at which nothing happens would come again and again */
+	/* A device that was asked and had nothing to send after all is not asked again at once. */
+	assert(any || next_instant(sim) > t);
 	(void)any;
 	return true;
 }

@@ -162,7 +162,10 @@ void vs_dev_input(struct vs_dev *dev, enum vs_link link, const uint8_t *buf, siz
 size_t vs_dev_output(struct vs_dev *dev, uint8_t *buf, size_t cap, struct vs_pkt_meta *meta, uint64_t now_ns);
 #define VS_FRAME_MAX (4096 + 256)
 
-/* True when vs_dev_output would return a packet now without time passing. */
+/*
+ * True when vs_dev_output may have something to do now. It can find that nothing goes yet (a fence, a bind that
+ * makes no packet) and return 0: then this is false until something happens.
+ */
 bool vs_dev_has_output(const struct vs_dev *dev);
 
 /* Earliest timer; VS_NEVER when none runs. May lie in the past: then expire is due. */
