@@ -34,6 +34,7 @@ int vs_conn_init(struct vs_dev *dev)
 	dev->conn = b;
 	vs_list_init(&b->conns);
 	vs_list_init(&b->listeners);
+	vs_list_init(&b->pool);
 	b->slots = 1;
 	while (b->slots < dev->attr.max_qp)
 		b->slots <<= 1;
@@ -54,6 +55,13 @@ void vs_conn_fini(struct vs_dev *dev)
 		return;
 	while (b->slot != NULL && !vs_list_empty(&b->conns))
 		vs_conn_free(VS_CONTAINER(b->conns.next, struct vs_conn, link));
+	while (!vs_list_empty(&b->pool)) {
+		struct vs_conn *c = VS_CONTAINER(b->pool.next, struct vs_conn, link);
+
+		vs_list_del(&c->link);
+		vs_timer_unreserve(dev, 1);
+		vs_free(dev, c, sizeof(*c));
+	}
 	while (!vs_list_empty(&b->listeners))
 		vs_unlisten(VS_CONTAINER(b->listeners.next, struct vs_listener, link));
 	vs_free(dev, b->slot, b->slots * sizeof(b->slot[0]));
@@ -61,21 +69,42 @@ void vs_conn_fini(struct vs_dev *dev)
 	dev->conn = NULL;
 }
 
+/* Fills the pool up to `want`: REQs arrive inside the four calls, where nothing is allocated. */
+static int fill_pool(struct vs_dev *dev, uint32_t want)
+{
+	struct vs_conn_state_block *b = dev->conn;
+
+	while (b->pooled < want && b->pooled + b->count < b->slots) {
+		struct vs_conn *c = vs_alloc(dev, sizeof(*c));
+
+		if (c == NULL)
+			return VS_ERR_NOSPACE;
+		if (vs_timer_reserve(dev, 1) != VS_OK) {
+			vs_free(dev, c, sizeof(*c));
+			return VS_ERR_NOSPACE;
+		}
+		vs_list_init(&c->link);
+		vs_list_add_tail(&b->pool, &c->link);
+		b->pooled++;
+	}
+	return VS_OK;
+}
+
 struct vs_conn *vs_conn_new(struct vs_dev *dev)
 {
 	struct vs_conn_state_block *b = dev->conn;
-	struct vs_conn *c = b != NULL && b->count < b->slots ? vs_alloc(dev, sizeof(*c)) : NULL;
+	struct vs_conn *c;
 	uint32_t r;
 
-	if (c == NULL)
+	if (vs_list_empty(&b->pool))
 		return NULL;
-	if (vs_timer_reserve(dev, 1) != VS_OK) {
-		vs_free(dev, c, sizeof(*c));
-		return NULL;
-	}
+	c = VS_CONTAINER(b->pool.next, struct vs_conn, link);
+	vs_list_del(&c->link);
+	b->pooled--;
 	do
 		r = (uint32_t)vs_random(dev);
 	while (r == 0 || b->slot[r & (b->slots - 1)] != NULL);
+	memset(c, 0, sizeof(*c));
 	c->dev = dev;
 	c->local_id = r;
 	b->slot[r & (b->slots - 1)] = c;
@@ -93,7 +122,6 @@ void vs_conn_free(struct vs_conn *c)
 	uint32_t i, keep = b->event_head;
 
 	vs_timer_stop(dev, &c->timer);
-	vs_timer_unreserve(dev, 1);
 	b->slot[c->local_id & (b->slots - 1)] = NULL;
 	b->count--;
 	vs_list_del(&c->link);
@@ -101,7 +129,8 @@ void vs_conn_free(struct vs_conn *c)
 		if (b->event[i % VS_CONN_EVENTS].conn != c)
 			b->event[keep++ % VS_CONN_EVENTS] = b->event[i % VS_CONN_EVENTS];
 	b->event_tail = keep;
-	vs_free(dev, c, sizeof(*c));
+	vs_list_add_tail(&b->pool, &c->link);
+	b->pooled++;
 }
 
 struct vs_conn *vs_conn_find(const struct vs_dev *dev, uint32_t local_id)
@@ -213,7 +242,7 @@ struct vs_listener *vs_listen(struct vs_dev *dev, uint64_t service_id, uint64_t 
 		*err = vs_refuse(dev, VS_ERR_UNSUPPORTED, VS_REASON_CONN_STATE);
 	else if (vs_listener_find(dev, service_id) != NULL)
 		*err = vs_refuse(dev, VS_ERR_BUSY, VS_REASON_SERVICE_TAKEN);
-	else if ((l = vs_alloc(dev, sizeof(*l))) == NULL)
+	else if (fill_pool(dev, VS_CONN_BACKLOG) != VS_OK || (l = vs_alloc(dev, sizeof(*l))) == NULL)
 		*err = vs_refuse(dev, VS_ERR_NOSPACE, VS_REASON_LIMIT_CONN);
 	if (l == NULL)
 		return NULL;
@@ -247,6 +276,7 @@ static struct vs_conn *begin(struct vs_dev *dev, const struct vs_conn_param *p, 
 		*err = vs_refuse(dev, VS_ERR_INVAL, r);
 		return NULL;
 	}
+	(void)fill_pool(dev, 1);
 	c = vs_conn_new(dev);
 	if (c == NULL) {
 		*err = vs_refuse(dev, VS_ERR_NOSPACE, VS_REASON_LIMIT_CONN);
@@ -292,6 +322,7 @@ int vs_accept(struct vs_conn *c, const struct vs_conn_param *p)
 		return vs_refuse(c->dev, VS_ERR_INVAL, VS_REASON_CONN_STATE);
 	if (r != VS_REASON_NONE)
 		return vs_refuse(c->dev, VS_ERR_INVAL, r);
+	(void)fill_pool(c->dev, VS_CONN_BACKLOG); /* whoever is accepted leaves room for the next */
 	c->param = *p;
 	/* Never more than the peer has: it may lower, not raise. */
 	if (c->param.responder_resources > c->peer.initiator_depth)

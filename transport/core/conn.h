@@ -16,6 +16,8 @@
 #define VS_CONN_MADS 256    /* MADs that wait to be sent; more are lost, as on a wire: everyone retries */
 #define VS_CONN_EVENTS 1024 /* events that the application has not taken; REQs are dropped when it is 3/4 full */
 
+#define VS_CONN_BACKLOG 64 /* REQs that may wait for accept or reject; more are dropped and come again */
+
 struct vs_conn {
 	struct vs_dev *dev;
 	enum vs_conn_state state;
@@ -52,6 +54,8 @@ struct vs_conn_mad {
 
 struct vs_conn_state_block {
 	struct vs_node conns, listeners;
+	struct vs_node pool; /* connections not in use: a listening device keeps VS_CONN_BACKLOG of them */
+	uint32_t pooled;
 	struct vs_conn **slot; /* by the low bits of the local id */
 	uint32_t slots, count;
 	struct vs_qp gsi; /* what tx.c needs of QP 1: device, number, P_Key index */
@@ -64,7 +68,7 @@ struct vs_conn_state_block {
 };
 
 /* conn.c */
-struct vs_conn *vs_conn_new(struct vs_dev *dev);
+struct vs_conn *vs_conn_new(struct vs_dev *dev); /* from the pool; NULL: it is empty */
 void vs_conn_free(struct vs_conn *c);
 struct vs_conn *vs_conn_find(const struct vs_dev *dev, uint32_t local_id); /* NULL: none */
 struct vs_listener *vs_listener_find(const struct vs_dev *dev, uint64_t service_id);
