@@ -68,10 +68,10 @@ void vs_req_cursor_to_new(struct vs_qp *qp)
 
 		if (w->state == VS_WQE_POSTED || (w->state == VS_WQE_DONE && w->status != VS_WC_SUCCESS))
 			return;
-		if (w->state == VS_WQE_ACTIVE && !vs_swqe_is_rd_atomic(w)) { /* goes on in the middle of its message */
+		if (w->state == VS_WQE_ACTIVE) { /* goes on in the middle of its message, or waits for its turn to begin */
 			left = vs_psn_add(qp->req.sent_psn, -(int32_t)w->first_psn);
 			if (left < w->npsn) {
-				qp->sq.send_pkt = left;
+				qp->sq.send_pkt = vs_swqe_is_rd_atomic(w) ? 0 : left;
 				return;
 			}
 		}
