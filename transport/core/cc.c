@@ -20,10 +20,7 @@
 
 static uint64_t link_rate(const struct vs_qp *qp)
 {
-	uint64_t rate = qp->dev->attr.cc.link_rate_bps;
-	uint64_t limit = (uint64_t)qp->attr.rate_limit_kbps * 1000;
-
-	return limit != 0 && (rate == 0 || limit < rate) ? limit : rate;
+	return qp->dev->attr.cc.link_rate_bps;
 }
 
 void vs_cc_reset(struct vs_qp *qp)
@@ -35,7 +32,7 @@ void vs_cc_reset(struct vs_qp *qp)
 	qp->cc.cnp_due = false;
 	qp->cc.has_last_cnp = false;
 	qp->cc.target_bps = 0;
-	qp->req.rate_bps = (uint64_t)qp->attr.rate_limit_kbps * 1000;
+	qp->req.rate_bps = 0;
 	qp->req.next_tx_ns = 0;
 }
 
@@ -93,7 +90,7 @@ static void set_rate(struct vs_qp *qp, uint64_t rate)
 	if (full != 0 && rate >= full) { /* recovered: no timers, no pace */
 		vs_timer_stop(qp->dev, &qp->cc.rate_timer);
 		vs_timer_stop(qp->dev, &qp->cc.alpha_timer);
-		rate = (uint64_t)qp->attr.rate_limit_kbps * 1000;
+		rate = 0;
 		qp->cc.target_bps = 0;
 	}
 	qp->req.rate_bps = rate;
@@ -118,7 +115,7 @@ void vs_cc_cnp(struct vs_rx *rx)
 	rate -= rate / (2 * ALPHA_ONE) * qp->cc.alpha + rate % (2 * ALPHA_ONE) * qp->cc.alpha / (2 * ALPHA_ONE);
 	qp->cc.alpha += (ALPHA_ONE - qp->cc.alpha) / 16;
 	a[0] = rate;
-	dev->cause = vs_ev(dev, VS_EV_CC_CNP_RX, qp, rx->ev, 1, a);
+	dev->cause = qp->cc.rate_cause = vs_ev(dev, VS_EV_CC_CNP_RX, qp, rx->ev, 1, a);
 	set_rate(qp, rate);
 	vs_timer_set(dev, &qp->cc.rate_timer, dev->now_ns + dev->attr.cc.rate_timer_ns);
 	vs_timer_set(dev, &qp->cc.alpha_timer, dev->now_ns + dev->attr.cc.alpha_timer_ns);
@@ -135,6 +132,7 @@ void vs_cc_timer(struct vs_qp *qp, enum vs_timer_kind kind)
 			vs_timer_set(qp->dev, &qp->cc.alpha_timer, now + cc->alpha_timer_ns);
 		return;
 	}
+	qp->dev->cause = qp->cc.rate_cause;
 	qp->cc.rounds++;
 	if (qp->cc.rounds > 2 * FAST_ROUNDS)
 		qp->cc.target_bps += cc->rate_hai_bps;

@@ -4,7 +4,7 @@
  * needs and allows per transport, and modify, which does everything or nothing.
  *
  * The table is that of FACTS 6 (core/verbs.c of Linux, ibv_modify_qp.3). VS_QP_STATE is implied in
- * every mask. Any state -> RESET and any state but RESET -> ERR are legal.
+ * every mask. Any state -> RESET and any state but RESET -> ERR are legal, and take nothing but the state.
  */
 #include "core.h"
 
@@ -115,10 +115,10 @@ static struct masks masks_of(const struct vs_qp *qp, enum vs_qp_state from, enum
 		return t->rc;
 	case VS_QPT_UC:
 		return t->uc;
-	case VS_QPT_GSI: /* no PORT at RESET -> INIT */
+	case VS_QPT_GSI: /* as UD, without PORT */
 		m = t->ud;
-		m.optional |= m.required & VS_QP_PORT;
 		m.required &= ~(uint32_t)VS_QP_PORT;
+		m.optional &= ~(uint32_t)VS_QP_PORT;
 		return m;
 	case VS_QPT_UD:
 	default:
@@ -143,16 +143,12 @@ static enum vs_reason check_transition(const struct vs_qp *qp, const struct vs_q
 		return VS_REASON_TRANSITION;
 	if (to == VS_QPS_RTS && from == VS_QPS_SQE && qp->type == VS_QPT_RC)
 		return VS_REASON_TRANSITION;
-	if (to == VS_QPS_RESET || to == VS_QPS_ERR)
-		return (mask & ~(uint32_t)(VS_QP_STATE | VS_QP_CUR_STATE)) == 0 ? VS_REASON_NONE
-										: VS_REASON_ATTR_NOT_ALLOWED;
 	m = masks_of(qp, from, to);
 	if ((mask & m.required) != m.required)
 		return VS_REASON_ATTR_MISSING;
 	if (VS_DEVIATES(qp->dev, RESOURCES_LOST_ON_MODIFY) && from == VS_QPS_RTS)
 		m.optional |= VS_QP_MAX_DEST_RD_ATOMIC;
-	m.optional |= VS_QP_STATE | VS_QP_RATE_LIMIT;
-	if (mask & ~(m.required | m.optional))
+	if (mask & ~(m.required | m.optional | VS_QP_STATE))
 		return VS_REASON_ATTR_NOT_ALLOWED;
 	return mask & VS_QP_ALT_PATH ? VS_REASON_ALT_PATH : VS_REASON_NONE;
 }
@@ -232,7 +228,6 @@ static void take_values(struct vs_qp *qp, const struct vs_qp_attr *attr, uint32_
 	TAKE(VS_QP_DEST_QPN, dest_qpn);
 	TAKE(VS_QP_AV, av);
 	TAKE(VS_QP_EN_SQD_ASYNC_NOTIFY, en_sqd_async_notify);
-	TAKE(VS_QP_RATE_LIMIT, rate_limit_kbps);
 #undef TAKE
 	if (mask & VS_QP_RQ_PSN) /* wider than 24 bits: masked, as Linux does */
 		to->rq_psn = attr->rq_psn & VS_PSN_MASK;
@@ -280,25 +275,18 @@ void vs_qp_set_state(struct vs_qp *qp, enum vs_qp_state to, enum vs_reason why)
 	const uint64_t a[] = {qp->attr.state, to, why};
 
 	qp->attr.state = to;
-	vs_ev(qp->dev, VS_EV_QP_STATE, qp, qp->dev->cause, 3, a);
+	qp->dev->cause = vs_ev(qp->dev, VS_EV_QP_STATE, qp, qp->dev->cause, 3, a);
 }
 
-static int modify(struct vs_qp *qp, const struct vs_qp_attr *attr, uint32_t mask)
+static void apply(struct vs_qp *qp, const struct vs_qp_attr *wanted, uint32_t mask, enum vs_qp_state to)
 {
-	struct vs_dev *dev = qp->dev;
-	enum vs_qp_state from = qp->attr.state, to = mask & VS_QP_STATE ? attr->state : from;
-	struct vs_qp_attr wanted = *attr;
-	enum vs_reason r = check_transition(qp, attr, mask, to);
+	enum vs_qp_state from = qp->attr.state;
 
-	if (r == VS_REASON_NONE)
-		r = check_values(qp, &wanted, mask);
-	if (r != VS_REASON_NONE)
-		return vs_refuse(dev, r == VS_REASON_QKEY_PRIVILEGED ? VS_ERR_PERM : VS_ERR_INVAL, r);
-	take_values(qp, &wanted, mask);
+	take_values(qp, wanted, mask);
 	if (to == VS_QPS_ERR) {
 		if (from != VS_QPS_ERR)
 			vs_qp_error(qp, VS_REASON_BY_USER);
-		return VS_OK;
+		return;
 	}
 	if (to != from)
 		vs_qp_set_state(qp, to, VS_REASON_BY_USER);
@@ -306,18 +294,25 @@ static int modify(struct vs_qp *qp, const struct vs_qp_attr *attr, uint32_t mask
 		enter(qp, from, to);
 	else
 		vs_qp_kick(qp);
-	return VS_OK;
 }
 
 int vs_qp_modify(struct vs_qp *qp, const struct vs_qp_attr *attr, uint32_t mask)
 {
-	enum vs_qp_state from = qp->attr.state;
 	struct vs_dev *dev = qp->dev;
-	uint64_t a[4] = {from, mask & VS_QP_STATE ? attr->state : from, mask, 0};
-	int rc;
+	enum vs_qp_state from = qp->attr.state, to = mask & VS_QP_STATE ? attr->state : from;
+	struct vs_qp_attr wanted = *attr;
+	uint64_t a[4] = {from, to, mask, 0};
+	enum vs_reason r = check_transition(qp, attr, mask, to);
+	int rc = VS_OK;
 
-	rc = modify(qp, attr, mask);
+	if (r == VS_REASON_NONE)
+		r = check_values(qp, &wanted, mask);
+	if (r != VS_REASON_NONE)
+		rc = vs_refuse(dev, r == VS_REASON_QKEY_PRIVILEGED ? VS_ERR_PERM : VS_ERR_INVAL, r);
 	a[3] = (uint64_t)(int64_t)rc;
-	vs_ev(dev, VS_EV_VERB_MODIFY_QP, qp, 0, 4, a);
+	dev->cause = vs_ev(dev, VS_EV_VERB_MODIFY_QP, qp, 0, 4, a);
+	if (rc == VS_OK)
+		apply(qp, &wanted, mask, to);
+	dev->cause = 0;
 	return rc;
 }

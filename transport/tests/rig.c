@@ -100,7 +100,8 @@ static uint32_t usual_mask(enum vs_qp_type type, enum vs_qp_state to)
 
 	switch (to) {
 	case VS_QPS_INIT:
-		return VS_QP_STATE | VS_QP_PKEY_INDEX | VS_QP_PORT | (ud ? VS_QP_QKEY : VS_QP_ACCESS_FLAGS);
+		return VS_QP_STATE | VS_QP_PKEY_INDEX | (type != VS_QPT_GSI ? VS_QP_PORT : 0) |
+		       (ud ? VS_QP_QKEY : VS_QP_ACCESS_FLAGS);
 	case VS_QPS_RTR:
 		if (ud)
 			return VS_QP_STATE;

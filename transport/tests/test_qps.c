@@ -288,6 +288,79 @@ START_TEST(qps_015_to_022_a_state_outside_the_enumeration)
 }
 END_TEST
 
+START_TEST(qps_023_024_reset_and_err_take_nothing_but_the_state)
+{
+	enum vs_qp_type type = types[_i / 14];
+	enum vs_qp_state is = (enum vs_qp_state)(_i % 7), to = _i % 14 < 7 ? VS_QPS_RESET : VS_QPS_ERR;
+	struct vs_ah *ah;
+	struct rig *r = rig_in_state(type, is, &ah);
+	struct vs_qp_attr a;
+	unsigned bit;
+
+	if (r == NULL)
+		return;
+	a = attr_to(r, to);
+	if (is == VS_QPS_RESET && to == VS_QPS_ERR) {
+		rig_free(r);
+		return;
+	}
+	for (bit = 1; bit < 32; bit++) {
+		a.cur_state = is; /* true, and not allowed either */
+		refused(r, &a, VS_QP_STATE | 1u << bit,
+			1u << bit == VS_QP_CUR_STATE && (is < VS_QPS_RTR || is == VS_QPS_ERR)
+				? VS_REASON_CUR_STATE_VALUE
+				: VS_REASON_ATTR_NOT_ALLOWED);
+	}
+	accepted(r, &a, VS_QP_STATE);
+	ck_assert_int_eq(vs_qp_state(r->qp), to);
+	rig_free(r);
+}
+END_TEST
+
+/* The kernel's table has it for raw packets alone. */
+START_TEST(qps_006_026_no_transition_takes_a_rate_limit)
+{
+	static const struct way w[] = {{VS_QPS_RESET, VS_QPS_INIT}, {VS_QPS_INIT, VS_QPS_INIT},
+				       {VS_QPS_INIT, VS_QPS_RTR},   {VS_QPS_RTR, VS_QPS_RTS},
+				       {VS_QPS_RTS, VS_QPS_RTS},    {VS_QPS_RTS, VS_QPS_SQD},
+				       {VS_QPS_SQD, VS_QPS_SQD},    {VS_QPS_SQD, VS_QPS_RTS}};
+	enum vs_qp_type type = types[(unsigned)_i / COUNT(w)];
+	const struct way *t = &w[(unsigned)_i % COUNT(w)];
+	struct vs_ah *ah;
+	struct rig *r = rig_in_state(type, t->from, &ah);
+	struct vs_qp_attr a = attr_to(r, t->to);
+	uint32_t mask = VS_QP_STATE;
+
+	if (t->to == VS_QPS_INIT)
+		mask |= init_mask(type);
+	if (t->to == VS_QPS_RTR && type != VS_QPT_UD)
+		mask |= type == VS_QPT_RC ? RTR_RC : RTR_UC;
+	if (t->from == VS_QPS_RTR)
+		mask |= type == VS_QPT_RC ? RTS_RC : VS_QP_SQ_PSN;
+	refused(r, &a, mask | VS_QP_RATE_LIMIT, VS_REASON_ATTR_NOT_ALLOWED);
+	accepted(r, &a, mask);
+	rig_free(r);
+}
+END_TEST
+
+START_TEST(qps_004_qp_1_is_initialised_without_a_port)
+{
+	struct rig_opt o = {.type = VS_QPT_GSI, .stay_in_reset = true, .dev.cm_disabled = true};
+	struct rig *r = rig_new(&o);
+	struct vs_qp_attr a = attr_to(r, VS_QPS_INIT);
+
+	refused(r, &a, VS_QP_STATE | INIT_UD, VS_REASON_ATTR_NOT_ALLOWED);
+	refused(r, &a, VS_QP_STATE | VS_QP_PKEY_INDEX, VS_REASON_ATTR_MISSING);
+	refused(r, &a, VS_QP_STATE | VS_QP_QKEY, VS_REASON_ATTR_MISSING);
+	a.qkey = VS_GSI_QKEY; /* controlled, and its own */
+	accepted(r, &a, VS_QP_STATE | VS_QP_PKEY_INDEX | VS_QP_QKEY);
+	refused(r, &a, VS_QP_PORT, VS_REASON_ATTR_NOT_ALLOWED);
+	accepted(r, &a, VS_QP_PKEY_INDEX | VS_QP_QKEY);
+	ck_assert_uint_eq(shown(r).qkey, VS_GSI_QKEY);
+	rig_free(r);
+}
+END_TEST
+
 /* ---- the current state as the caller sees it ---- */
 
 START_TEST(qps_036_a_current_state_that_is_not_the_current_one)
@@ -347,6 +420,9 @@ Suite *vs_suite(void)
 	tcase_add_loop_test(tc, qps_013_014_rtr_to_rts_with_one_attribute_missing, 0, 7);
 	tcase_add_loop_test(tc, qps_015_to_022_transitions_that_do_not_exist, 0, 3 * COUNT(illegal));
 	tcase_add_loop_test(tc, qps_015_to_022_a_state_outside_the_enumeration, 0, 3);
+	tcase_add_loop_test(tc, qps_023_024_reset_and_err_take_nothing_but_the_state, 0, 42);
+	tcase_add_loop_test(tc, qps_006_026_no_transition_takes_a_rate_limit, 0, 24);
+	tcase_add_test(tc, qps_004_qp_1_is_initialised_without_a_port);
 	tcase_add_loop_test(tc, qps_036_a_current_state_that_is_not_the_current_one, 0, 48);
 	tcase_add_loop_test(tc, qps_037_a_current_state_of_reset_init_or_err, 0, 7 * 4);
 	suite_add_tcase(s, tc);

@@ -40,7 +40,6 @@ struct vs_qp_attr {
 	uint8_t port_num;
 	uint8_t timeout;              /* code 0..31: 4.096 us * 2^n, 0 never */
 	uint8_t retry_cnt, rnr_retry; /* 0..7; rnr_retry 7: for ever */
-	uint32_t rate_limit_kbps;     /* 0: none */
 };
 
 struct vs_send_wr {
