@@ -308,6 +308,7 @@ struct vs_qp {
 		uint64_t rate_bps; /* 0: not limited */
 		uint64_t next_tx_ns;
 		uint64_t retry_cause; /* seq of the event that last sent us back; 0: none */
+		uint64_t tx_cause;    /* seq of the newest pkt:tx of a request: what a time-out waited for */
 	} req;
 
 	/* responder */
@@ -342,6 +343,7 @@ struct vs_qp {
 		struct vs_timer rate_timer, alpha_timer;
 		uint16_t cnp_pkey; /* of the marked packet */
 		uint64_t cnp_cause;
+		uint64_t rate_cause; /* seq of the newest cc:cnp_rx */
 	} cc;
 };
 

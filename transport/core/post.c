@@ -166,10 +166,12 @@ int vs_qp_post_send(struct vs_qp *qp, const struct vs_send_wr *wr)
 	w->post_cause = vs_ev_wr(qp->dev, VS_EV_VERB_POST_SEND, qp, wr->wr_id, 0, 6, a);
 	qp->sq.tail++;
 	if (qp->attr.state == VS_QPS_ERR || qp->attr.state == VS_QPS_SQE) {
+		qp->dev->cause = w->post_cause;
 		if (VS_DEVIATES(qp->dev, ERR_POST_NOT_FLUSHED))
 			qp->sq.head = qp->sq.tail;
 		else
 			vs_qp_flush_sq(qp);
+		qp->dev->cause = 0;
 		return VS_OK;
 	}
 	vs_qp_kick(qp);
@@ -203,10 +205,12 @@ int vs_qp_post_recv(struct vs_qp *qp, const struct vs_recv_wr *wr)
 	ev = vs_ev_wr(dev, VS_EV_VERB_POST_RECV, qp, wr->wr_id, 0, 2, a);
 	vs_rq_push(&qp->rq, wr, ev);
 	if (qp->attr.state == VS_QPS_ERR) {
+		dev->cause = ev;
 		if (VS_DEVIATES(dev, ERR_POST_NOT_FLUSHED))
 			qp->rq.head = qp->rq.tail;
 		else
 			vs_qp_flush_rq(qp);
+		dev->cause = 0;
 	}
 	return VS_OK;
 }

@@ -115,7 +115,7 @@ void vs_req_reset(struct vs_qp *qp)
 	qp->req.rnr_left = qp->attr.rnr_retry;
 	qp->req.since_ackreq = 0;
 	qp->req.rnr_wait = qp->req.gap_told = qp->req.probed = false;
-	qp->req.retry_cause = 0;
+	qp->req.retry_cause = qp->req.tx_cause = 0;
 	qp->req.next_tx_ns = 0;
 	vs_cc_reset(qp);
 }
@@ -207,6 +207,7 @@ static bool start(struct vs_qp *qp, struct vs_swqe *w)
 	enum vs_wc_status status;
 	uint32_t npsn;
 
+	qp->dev->cause = w->post_cause;
 	if (qp->attr.state != VS_QPS_RTS || !gate_fence(qp, w, qp->sq.send))
 		return false;
 	if (vs_swqe_is_local(w)) {
@@ -454,8 +455,6 @@ static void note_sent(struct vs_qp *qp, struct vs_swqe *w, struct vs_tx *tx, uin
 	if (vs_psn_lt(psn, qp->req.sent_psn)) { /* went out before */
 		w->retried = true;
 		tx->retx = 1;
-		if (qp->req.retry_cause != 0)
-			tx->cause = qp->req.retry_cause;
 	}
 	if (vs_psn_gt(end_psn, qp->req.sent_psn))
 		qp->req.sent_psn = end_psn;
@@ -489,7 +488,8 @@ size_t vs_req_output(struct vs_qp *qp, uint8_t *buf, size_t cap, struct vs_pkt_m
 	psn = w->opcode == VS_WR_RDMA_READ ? vs_psn_add(w->first_psn, (int32_t)w->done_psn)
 					   : vs_psn_add(w->first_psn, (int32_t)i);
 	vs_tx_init(qp, tx, request_opcode(qp, w, i, n), NULL);
-	tx->cause = w->post_cause;
+	tx->cause = qp->dev->cause =
+		vs_psn_lt(psn, qp->req.sent_psn) && qp->req.retry_cause != 0 ? qp->req.retry_cause : w->post_cause;
 	tx->has_wr = true;
 	tx->wr_id = w->wr_id;
 	tx->p.bth.psn = psn;
@@ -517,6 +517,7 @@ size_t vs_req_output(struct vs_qp *qp, uint8_t *buf, size_t cap, struct vs_pkt_m
 			w->state = VS_WQE_SENT;
 	}
 	size = vs_tx_finish(qp, tx, buf, cap, meta);
+	qp->req.tx_cause = qp->dev->cause = meta->cause;
 	if (qp->type == VS_QPT_UC && i + 1 == n) {
 		qp->req.una_psn = vs_psn_add(psn, 1);
 		w->state = VS_WQE_DONE;

@@ -68,7 +68,8 @@ void vs_req_cursor_to_new(struct vs_qp *qp)
 
 		if (w->state == VS_WQE_POSTED || (w->state == VS_WQE_DONE && w->status != VS_WC_SUCCESS))
 			return;
-		if (w->state == VS_WQE_ACTIVE) { /* goes on in the middle of its message, or waits for its turn to begin */
+		if (w->state ==
+		    VS_WQE_ACTIVE) { /* goes on in the middle of its message, or waits for its turn to begin */
 			left = vs_psn_add(qp->req.sent_psn, -(int32_t)w->first_psn);
 			if (left < w->npsn) {
 				qp->sq.send_pkt = vs_swqe_is_rd_atomic(w) ? 0 : left;
@@ -167,7 +168,7 @@ static void ack_timer_fired(struct vs_qp *qp)
 	if (qp->req.una_psn == qp->req.sent_psn)
 		return;
 	dev->counter[VS_CNT_LOCAL_ACK_TIMEOUT_ERR]++;
-	dev->cause = vs_ev(dev, VS_EV_RC_TIMEOUT, qp, qp->req.retry_cause, 2, a);
+	dev->cause = vs_ev(dev, VS_EV_RC_TIMEOUT, qp, qp->req.tx_cause, 2, a);
 	qp->req.gap_told = false;
 	vs_req_go_back(qp, qp->req.una_psn, "ack_timeout");
 }

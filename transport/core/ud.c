@@ -58,6 +58,7 @@ size_t vs_ud_output(struct vs_qp *qp, uint8_t *buf, size_t cap, struct vs_pkt_me
 	if (!vs_ud_has_output(qp))
 		return 0;
 	w = &qp->sq.wqe[qp->sq.head % qp->sq.size];
+	dev->cause = w->post_cause;
 	status = check_send(qp, w, &why);
 	if (status != VS_WC_SUCCESS) {
 		sq_fail(qp, status, why);
@@ -88,6 +89,7 @@ size_t vs_ud_output(struct vs_qp *qp, uint8_t *buf, size_t cap, struct vs_pkt_me
 	tx->wr_id = w->wr_id;
 	qp->req.next_psn = qp->req.sent_psn = qp->req.una_psn = vs_psn_add(qp->req.next_psn, 1);
 	n = vs_tx_finish(qp, tx, buf, cap, meta);
+	dev->cause = meta->cause;
 	vs_sq_complete_head(qp, VS_WC_SUCCESS, VS_REASON_NONE, 0);
 	vs_req_check_drained(qp);
 	if (mcast && !VS_DEVIATES(dev, MCAST_NOT_LOOPED))
