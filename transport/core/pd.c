@@ -80,7 +80,7 @@ enum vs_reason vs_av_resolve(struct vs_dev *dev, struct vs_av *av)
 {
 	bool ethernet = dev->attr.link_layer == VS_LL_ETHERNET;
 
-	if (av->port > 1)
+	if (av->port != 1)
 		return VS_REASON_PORT_NUM;
 	if (av->sl > (ethernet ? 7 : 15))
 		return VS_REASON_AV_SL;

@@ -46,6 +46,7 @@ SPOIL(dest_rd_atomic, max_dest_rd_atomic = 17)
 SPOIL(sgid_empty, av.sgid_index = 1)
 SPOIL(sgid_16, av.sgid_index = 16)
 SPOIL(av_port_2, av.port = 2)
+SPOIL(av_port_0, av.port = 0)
 SPOIL(av_sl, av.sl = 8)
 SPOIL(av_flow, av.flow_label = 0x100000)
 SPOIL(av_local, av.is_global = false)
@@ -72,6 +73,8 @@ static const struct bad bads[] = {
 	{VS_QPS_INIT, VS_QPS_RTR, VS_QP_AV, spoil_sgid_16, VS_REASON_GID_INDEX},
 	{VS_QPS_SQD, VS_QPS_SQD, VS_QP_AV, spoil_sgid_16, VS_REASON_GID_INDEX},
 	{VS_QPS_INIT, VS_QPS_RTR, VS_QP_AV, spoil_av_port_2, VS_REASON_PORT_NUM},
+	{VS_QPS_INIT, VS_QPS_RTR, VS_QP_AV, spoil_av_port_0, VS_REASON_PORT_NUM},
+	{VS_QPS_SQD, VS_QPS_SQD, VS_QP_AV, spoil_av_port_0, VS_REASON_PORT_NUM},
 	/* QPS-040 */
 	{VS_QPS_INIT, VS_QPS_RTR, VS_QP_PATH_MTU, spoil_mtu_large, VS_REASON_PATH_MTU},
 	{VS_QPS_INIT, VS_QPS_RTR, VS_QP_PATH_MTU, spoil_mtu_0, VS_REASON_PATH_MTU},
@@ -142,6 +145,21 @@ START_TEST(qps_038_to_047_one_bad_value_and_nothing_is_changed)
 	a.av.traffic_class = 0x68;
 	b->spoil(&a);
 	refused(r, &a, mask, b->why);
+	rig_free(r);
+}
+END_TEST
+
+START_TEST(qps_039_the_path_of_an_address_handle_has_a_port_too)
+{
+	struct vs_ah *ah;
+	struct rig *r = rig_in_state(VS_QPT_UD, VS_QPS_RTS, &ah);
+	struct vs_qp_attr a = rig_attr(r);
+	int err = VS_OK;
+
+	a.av.port = _i == 0 ? 0 : 2;
+	ck_assert_ptr_null(vs_ah_create(r->pd, &a.av, &err));
+	ck_assert_int_eq(err, VS_ERR_INVAL);
+	ck_assert_int_eq(vs_dev_refusal(r->dev), VS_REASON_PORT_NUM);
 	rig_free(r);
 }
 END_TEST
@@ -353,6 +371,7 @@ Suite *vs_suite(void)
 	TCase *tc = tcase_create("values");
 
 	tcase_add_loop_test(tc, qps_038_to_047_one_bad_value_and_nothing_is_changed, 0, COUNT(bads));
+	tcase_add_loop_test(tc, qps_039_the_path_of_an_address_handle_has_a_port_too, 0, 2);
 	tcase_add_test(tc, qps_039_to_044_the_largest_values_are_good);
 	tcase_add_loop_test(tc, qps_040_the_active_mtu_is_the_largest_path_mtu, 0, 25);
 	tcase_add_test(tc, qps_043_a_psn_wider_than_24_bits_is_masked);
