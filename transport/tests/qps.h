@@ -175,4 +175,13 @@ static inline struct rig *rig_in_state(enum vs_qp_type type, enum vs_qp_state st
 	return r;
 }
 
+/* RTS -> SQD. */
+static inline void to_sqd(struct rig *r, bool notify)
+{
+	struct vs_qp_attr a = attr_to(r, VS_QPS_SQD);
+
+	a.en_sqd_async_notify = notify;
+	accepted(r, &a, VS_QP_STATE | (notify ? VS_QP_EN_SQD_ASYNC_NOTIFY : 0));
+}
+
 #endif
