@@ -233,6 +233,12 @@ static void take_values(struct vs_qp *qp, const struct vs_qp_attr *attr, uint32_
 		to->rq_psn = attr->rq_psn & VS_PSN_MASK;
 	if (mask & VS_QP_SQ_PSN)
 		to->sq_psn = attr->sq_psn & VS_PSN_MASK;
+	if (mask & VS_QP_RETRY_CNT)
+		qp->req.retry_left = to->retry_cnt;
+	if (mask & VS_QP_RNR_RETRY)
+		qp->req.rnr_left = to->rnr_retry;
+	if (mask & VS_QP_TIMEOUT) /* for what is under way, too */
+		vs_req_start_timer(qp);
 	if (mask & VS_QP_PATH_MTU)
 		qp->mtu = vs_mtu_bytes(to->path_mtu);
 	if (mask & (VS_QP_AV | VS_QP_DEST_QPN))
@@ -282,6 +288,8 @@ static void apply(struct vs_qp *qp, const struct vs_qp_attr *wanted, uint32_t ma
 {
 	enum vs_qp_state from = qp->attr.state;
 
+	if (from == VS_QPS_RTS && to == VS_QPS_SQD) /* asked for with each transition anew */
+		qp->attr.en_sqd_async_notify = 0;
 	take_values(qp, wanted, mask);
 	if (to == VS_QPS_ERR) {
 		if (from != VS_QPS_ERR)

@@ -209,6 +209,21 @@ START_TEST(qps_029_without_the_flag_drained_is_not_told)
 }
 END_TEST
 
+START_TEST(qps_029_the_flag_counts_for_one_transition)
+{
+	struct vs_ah *ah;
+	struct rig *r = rig_in_state(types[_i], VS_QPS_RTS, &ah);
+
+	to_sqd(r, true);
+	rig_expect_async(r, VS_EVENT_SQ_DRAINED);
+	back_to_rts(r);
+	to_sqd(r, false);
+	draining(r, 0);
+	nothing_happens(r);
+	rig_free(r);
+}
+END_TEST
+
 START_TEST(qps_030_a_new_path_is_taken_by_the_next_request)
 {
 	struct rig_opt o = {.type = types[_i], .dev.pkeys = {0xffff, 0x8001}};
@@ -257,6 +272,65 @@ START_TEST(qps_030_a_new_timeout_runs_for_the_next_request)
 	rig_expect_silence(r);
 	rig_advance(r, 1);
 	rig_expect(r, VS_OP_RC_SEND_ONLY, D);
+	rig_free(r);
+}
+END_TEST
+
+START_TEST(qps_030_a_timer_that_did_not_run_is_started_for_what_is_under_way)
+{
+	struct rig_opt o = {.timeout = RIG_NO_TIMEOUT};
+	struct rig *r = rig_new(&o);
+	struct vs_qp_attr a = attr_to(r, VS_QPS_SQD);
+
+	rig_post(r, VS_WR_SEND, 1, 0, 8);
+	rig_expect(r, VS_OP_RC_SEND_ONLY, D);
+	to_sqd(r, false);
+	ck_assert_uint_eq(vs_dev_deadline(r->dev), VS_NEVER);
+	a.timeout = 8;
+	accepted(r, &a, VS_QP_STATE | VS_QP_TIMEOUT);
+	ck_assert_uint_eq(vs_dev_deadline(r->dev), r->now + (4096u << 8));
+	a.timeout = 0;
+	accepted(r, &a, VS_QP_STATE | VS_QP_TIMEOUT);
+	ck_assert_uint_eq(vs_dev_deadline(r->dev), VS_NEVER);
+	draining(r, 1);
+	rig_free(r);
+}
+END_TEST
+
+START_TEST(qps_030_a_new_retry_count_is_what_the_next_request_has)
+{
+	struct rig *r = rig_new(NULL);
+	struct vs_qp_attr a = attr_to(r, VS_QPS_SQD);
+
+	to_sqd(r, false);
+	a.retry_cnt = 1;
+	accepted(r, &a, VS_QP_STATE | VS_QP_RETRY_CNT);
+	back_to_rts(r);
+	rig_post(r, VS_WR_SEND, 1, 0, 8);
+	rig_expect(r, VS_OP_RC_SEND_ONLY, D);
+	rig_advance(r, 67108864);
+	rig_expect(r, VS_OP_RC_SEND_ONLY, D);
+	rig_advance(r, 67108864);
+	rig_expect_silence(r);
+	rig_expect_wc(r, r->scq, 1, VS_WC_RETRY_EXC_ERR);
+	rig_free(r);
+}
+END_TEST
+
+START_TEST(qps_030_a_new_rnr_retry_count_is_what_the_next_request_has)
+{
+	struct rig *r = rig_new(NULL);
+	struct vs_qp_attr a = attr_to(r, VS_QPS_SQD);
+
+	to_sqd(r, false);
+	a.rnr_retry = 0;
+	accepted(r, &a, VS_QP_STATE | VS_QP_RNR_RETRY);
+	back_to_rts(r);
+	rig_post(r, VS_WR_SEND, 1, 0, 8);
+	rig_expect(r, VS_OP_RC_SEND_ONLY, D);
+	rig_in_ack(r, D, 0x20 | 1, 0);
+	rig_expect_wc(r, r->scq, 1, VS_WC_RNR_RETRY_EXC_ERR);
+	nothing_happens(r);
 	rig_free(r);
 }
 END_TEST
@@ -400,8 +474,12 @@ Suite *vs_suite(void)
 	tcase_add_test(tc, qps_027_a_failure_while_draining_is_no_drain);
 	tcase_add_loop_test(tc, qps_028_drained_is_told_once, 0, 3);
 	tcase_add_loop_test(tc, qps_029_without_the_flag_drained_is_not_told, 0, 3);
+	tcase_add_loop_test(tc, qps_029_the_flag_counts_for_one_transition, 0, 3);
 	tcase_add_loop_test(tc, qps_030_a_new_path_is_taken_by_the_next_request, 0, 2);
 	tcase_add_test(tc, qps_030_a_new_timeout_runs_for_the_next_request);
+	tcase_add_test(tc, qps_030_a_timer_that_did_not_run_is_started_for_what_is_under_way);
+	tcase_add_test(tc, qps_030_a_new_retry_count_is_what_the_next_request_has);
+	tcase_add_test(tc, qps_030_a_new_rnr_retry_count_is_what_the_next_request_has);
 	tcase_add_test(tc, qps_030_new_depths_of_reads_and_atomics);
 	tcase_add_test(tc, qps_030_new_keys_of_a_ud_qp_judge_the_next_datagram);
 	tcase_add_test(tc, qps_031_what_waited_in_sqd_goes_out_in_order);
