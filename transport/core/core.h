@@ -291,11 +291,12 @@ struct vs_qp {
 
 	/* requester */
 	struct {
-		uint32_t next_psn; /* first PSN never assigned */
-		uint32_t sent_psn; /* first PSN never sent; una <= sent <= next */
-		uint32_t una_psn;  /* oldest PSN not acknowledged */
-		uint32_t ssn;      /* last one given out */
-		uint32_t lsn;      /* credit limit, with has_lsn */
+		uint32_t next_psn;  /* first PSN never assigned */
+		uint32_t sent_psn;  /* first PSN never sent; una <= sent <= next */
+		uint32_t una_psn;   /* oldest PSN not acknowledged */
+		uint32_t asked_psn; /* first PSN for which no acknowledge was asked */
+		uint32_t ssn;       /* last one given out */
+		uint32_t lsn;       /* credit limit, with has_lsn */
 		bool has_lsn;
 		uint8_t rd_atomic_out; /* outstanding READ/ATOMIC/FLUSH/ATOMIC WRITE */
 		uint8_t retry_left, rnr_left;
@@ -510,6 +511,7 @@ uint32_t vs_req_cursor_psn(const struct vs_qp *qp);
 void vs_req_start_timer(struct vs_qp *qp);
 void vs_req_move_cursor(struct vs_qp *qp, uint32_t psn);
 void vs_req_cursor_to_new(struct vs_qp *qp);
+void vs_req_ask_now(struct vs_qp *qp);
 /* Sends from `psn` again because of `trigger` (static text); a try is used up. False: there was none left. */
 bool vs_req_go_back(struct vs_qp *qp, uint32_t psn, const char *trigger);
 /* Waits for the RNR timer `code`, then sends from `psn`. False: no RNR try left. */

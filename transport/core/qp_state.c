@@ -268,6 +268,7 @@ static void enter(struct vs_qp *qp, enum vs_qp_state from, enum vs_qp_state to)
 		if (from == VS_QPS_RTS) {
 			qp->attr.sq_draining = 1;
 			qp->req.drained_told = false;
+			vs_req_ask_now(qp);
 			vs_req_check_drained(qp);
 		}
 		break;

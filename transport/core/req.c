@@ -54,6 +54,19 @@ static struct vs_swqe *at(struct vs_qp *qp, uint32_t index)
 	return &qp->sq.wqe[index % qp->sq.size];
 }
 
+/*
+ * Nothing will be sent for now behind `end`. If nobody has asked for an acknowledge of what is out before it, because
+ * more was to follow, the last packet goes out again and asks.
+ */
+static void ask_again(struct vs_qp *qp, uint32_t end)
+{
+	if (qp->type != VS_QPT_RC || !vs_psn_lt(qp->req.una_psn, end) || !vs_psn_lt(qp->req.asked_psn, end) ||
+	    vs_psn_lt(vs_req_cursor_psn(qp), end))
+		return;
+	vs_req_move_cursor(qp, vs_psn_add(end, -1));
+	vs_qp_kick(qp);
+}
+
 /* A failed request: it completes when everything before it has, nothing behind it starts. */
 static void fail(struct vs_qp *qp, struct vs_swqe *w, enum vs_wc_status status, enum vs_reason why)
 {
@@ -61,6 +74,15 @@ static void fail(struct vs_qp *qp, struct vs_swqe *w, enum vs_wc_status status, 
 	w->status = (uint8_t)status;
 	w->why = (uint16_t)why;
 	vs_req_retire(qp);
+	if (qp->attr.state == VS_QPS_RTS || qp->attr.state == VS_QPS_SQD)
+		ask_again(qp, w->npsn > 0 ? w->first_psn : qp->req.next_psn);
+}
+
+/* Entered SQD: a message in progress asks with its last packet, else the newest one that is out does. */
+void vs_req_ask_now(struct vs_qp *qp)
+{
+	if (vs_req_cursor_psn(qp) == qp->req.next_psn)
+		ask_again(qp, qp->req.next_psn);
 }
 
 /*
@@ -106,7 +128,7 @@ void vs_req_reset(struct vs_qp *qp)
 	vs_timer_stop(dev, &qp->req.ack_timer);
 	vs_timer_stop(dev, &qp->req.rnr_timer);
 	vs_timer_stop(dev, &qp->req.pace_timer);
-	qp->req.next_psn = qp->req.sent_psn = qp->req.una_psn = qp->attr.sq_psn;
+	qp->req.next_psn = qp->req.sent_psn = qp->req.una_psn = qp->req.asked_psn = qp->attr.sq_psn;
 	qp->req.ssn = 0;
 	qp->req.lsn = 0;
 	qp->req.has_lsn = false;
@@ -224,8 +246,12 @@ static bool start(struct vs_qp *qp, struct vs_swqe *w)
 	npsn = w->opcode == VS_WR_RDMA_READ ? vs_psn_count(w->length, qp->mtu) : packets(qp, w);
 	if (vs_swqe_is_rd_atomic(w) && qp->req.rd_atomic_out >= qp->attr.max_rd_atomic)
 		return false;
-	if (!gate_credit(qp, w) || !gate_window(qp, npsn))
+	if (!gate_credit(qp, w))
 		return false;
+	if (!gate_window(qp, npsn)) {
+		ask_again(qp, qp->req.next_psn);
+		return false;
+	}
 	w->state = VS_WQE_ACTIVE;
 	w->first_psn = qp->req.next_psn;
 	w->npsn = npsn;
@@ -458,6 +484,8 @@ static void note_sent(struct vs_qp *qp, struct vs_swqe *w, struct vs_tx *tx, uin
 	}
 	if (vs_psn_gt(end_psn, qp->req.sent_psn))
 		qp->req.sent_psn = end_psn;
+	if (tx->p.bth.ackreq && vs_psn_gt(end_psn, qp->req.asked_psn))
+		qp->req.asked_psn = end_psn;
 	if (qp->type == VS_QPT_RC && qp->req.ack_timer.pos == 0)
 		vs_req_start_timer(qp);
 }
@@ -535,7 +563,7 @@ uint32_t vs_req_cursor_psn(const struct vs_qp *qp)
 	if (qp->sq.send == qp->sq.tail)
 		return qp->req.next_psn;
 	w = &qp->sq.wqe[qp->sq.send % qp->sq.size];
-	if (w->state == VS_WQE_POSTED || (w->state == VS_WQE_DONE && vs_swqe_is_local(w)))
+	if (w->npsn == 0) /* not started, local, or failed before it was */
 		return qp->req.next_psn;
 	if (w->opcode == VS_WR_RDMA_READ)
 		return vs_psn_add(w->first_psn, (int32_t)w->done_psn);
