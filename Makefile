@@ -46,7 +46,7 @@ LIBWIRE   := $(B)/libvs-wire.a
 LIBJUDGE  := $(B)/libvs-judge.a
 LIBVS     := $(B)/libverbscope.a
 LIBS_WIRE := -ldeflate
-LIBS_VS   := -lpcap -lz $(LIBS_WIRE)
+LIBS_VS   := -lpcap -lz -ljansson $(LIBS_WIRE)
 
 obj = $(patsubst %.c,$(B)/obj/%.o,$(1))
 

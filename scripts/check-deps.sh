@@ -40,7 +40,7 @@ public() {
 	cat <<'EOF'
 wire: vs/err.h vs/psn.h vs/opcode.h vs/reason.h vs/wire.h vs/icrc.h vs/mad.h vs/cm.h
 wire: opcodes.def reasons.def mad.def cm.def
-event: vs/event.h vs/verbs.h events.def
+event: vs/event.h vs/vst.h vs/verbs.h events.def
 fault: vs/fault.h
 core: vs/dev.h vs/mr.h vs/cq.h vs/qp.h vs/conn.h deviations.def counters.def
 monitor: vs/monitor.h rules.def

@@ -28,6 +28,7 @@ build | pkg-config     | cmd:pkg-config | finds the libraries
 build | libdeflate-dev | h:libdeflate.h | CRC-32
 build | libpcap-dev    | pc:libpcap     | reads capture files
 build | zlib1g-dev     | pc:zlib        | reads gzipped captures
+build | libjansson-dev | pc:jansson     | reads traces
 build | libwireshark-dev | pc:wireshark  | headers for the Wireshark plugin
 build | libglib2.0-dev | pc:glib-2.0    | the plugin API stands on GLib
 demo  | tshark         | cmd:tshark     | runs the plugin in a terminal
