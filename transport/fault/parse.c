@@ -161,7 +161,7 @@ static int parse_time(const char *w, size_t len, uint64_t *ns)
 		d = decimal(w, len - n, unit[u].places, ns);
 		if (d == len - n)
 			return 1;
-		return w[0] >= '0' && w[0] <= '9' && memchr(w, '.', len) == NULL ? VS_ERR_INVAL : 0;
+		return w[0] >= '0' && w[0] <= '9' ? VS_ERR_INVAL : 0;
 	}
 	return 0;
 }
@@ -211,7 +211,7 @@ static int try_percent(struct scan *s)
 
 	if (s->word[s->wlen - 1] != '%')
 		return 0;
-	if (decimal(s->word, s->wlen - 1, 4, &v) != s->wlen - 1 || v > 1000000)
+	if (s->wlen == 1 || decimal(s->word, s->wlen - 1, 4, &v) != s->wlen - 1 || v > 1000000)
 		return fail_at(s, s->word, "'%s': expected 0%% to 100%% with at most four decimals",
 			       show(s->word, s->wlen).text);
 	s->rule->count = VS_COUNT_PERCENT;

@@ -2,24 +2,33 @@
 /*
  * fault.h - named, counted matches and actions: "drop the 3rd data packet from A".
  *
- * One notation for the simulator, drill scripts, vs-run and the tracer:
+ * One notation for the simulator, drill scripts, vs-run and the tracer. A rule is one line:
  *
  *   [NAME ':'] ACTION [COUNT] [WHAT] [WHERE]...
  *
+ *   NAME     1 to 47 bytes without blanks and ':'. A rule without one is called by its own text.
  *   ACTION   drop | dup [xN] | delay TIME | reorder [N] | corrupt [bit=N | icrc] | mark | hold TIME
- *            reorder N: the packet is passed by the next N (default 1); hold: like delay, and everything
- *            behind it on the same path waits too
- *   COUNT    Nth | N..M | first N | every N | P% | all      (1-based, counted per rule; default: all;
- *            "3rd" "2nd" "1st" are Nth; P% needs the set's seed)
+ *            dup xN: N copies more (default 1); reorder N: the packet is passed by the next N (default 1) on its
+ *            path; corrupt: one bit, bit=N counted from the first byte of the BTH, icrc one of the ICRC, default any;
+ *            mark: congestion experienced; hold: like delay, and everything behind it on the same path waits too
+ *   COUNT    Nth | N..M | first N | every N | P% | all      (1-based, counted per rule among the packets that
+ *            fit WHAT and WHERE; default: all; "3rd" "2nd" "1st" are Nth; P% has at most four decimals and draws
+ *            from the seed of the set)
  *   WHAT     any | data | request | response | ack | nak | rnr | send | write | read | atomic | cnp | cm | ud |
- *            an opcode in drill spelling: SEND_ONLY, WRITE_FIRST, READ_REQUEST, ACK, ... (default: any)
+ *            an opcode: SEND_ONLY, WRITE_FIRST, READ_REQUEST, ACK ... of any transport, UD SEND_ONLY or
+ *            UD_SEND_ONLY of one (vs_opcode_token)
+ *            data: SEND, WRITE, READ response; ack: a positive Acknowledge packet; nak, rnr: any packet with such a
+ *            syndrome; send, write, read, atomic: requests of that kind; cm: datagrams to QP 1, which are none of
+ *            data, request, send and ud
  *   WHERE    from NODE | to NODE | qp=N (destination QP) | psn=N | psn=N..M | iter=N (the N-th time that
- *            this source, destination QP and PSN pass: 1 is the first transmission, 2 the first repeat)
+ *            this source, destination QP and PSN pass, requests and responses apart: 1 is the first transmission,
+ *            2 the first repeat)
  *
- *   TIME     number with ns, us, ms or s.   Numbers: decimal or 0x hex.
+ *   TIME     number with ns, us, ms or s ("1.5ms"); "by" may stand before it.   Numbers: decimal or 0x hex.
+ *   After the action the words may stand in any order, each kind once.
  *
  * Examples: "drop 3rd data from A", "loss: drop 2% any", "dup 1st READ_REQUEST", "corrupt 5th bit=77",
- * "delay all ack by 3ms" ("by" may stand before a time), "mark every 10 data to B", "drop all psn=0x102 iter=1".
+ * "delay all ack by 3ms", "mark every 10 data to B", "drop all psn=0x102 iter=1".
  */
 #ifndef VS_FAULT_H
 #define VS_FAULT_H
@@ -49,11 +58,11 @@ struct vs_fault_rule {
 	enum vs_fault_action action;
 	uint32_t times;      /* DUP: extra copies; REORDER: packets that pass */
 	uint64_t time_ns;    /* DELAY, HOLD */
-	int32_t corrupt_bit; /* bit number from the BTH on; -1: a seeded choice; -2: in the ICRC */
+	int32_t corrupt_bit; /* CORRUPT: bit number from the BTH on; -1: a seeded choice; -2: in the ICRC */
 	enum vs_fault_count count;
 	uint64_t first, last;                        /* RANGE, EVERY: first = n */
 	uint32_t per_million;                        /* PERCENT */
-	uint32_t what;                               /* internal class or opcode */
+	uint32_t what;                               /* class or opcode, as parse gives it */
 	char from[VS_FAULT_NODE], to[VS_FAULT_NODE]; /* "": anyone */
 	uint32_t qpn;                                /* with has_qpn */
 	bool has_qpn, has_psn;
@@ -67,9 +76,12 @@ struct vs_fault_error {
 	char text[160];  /* what is wrong, what was expected */
 };
 
-/* 0 and *rule, or VS_ERR_INVAL and *err. `text` needs no terminator beyond len. */
+/* 0 and *rule, or VS_ERR_INVAL and *err (which may be NULL). `text` needs no terminator beyond len. */
 int vs_fault_parse(const char *text, size_t len, struct vs_fault_rule *rule, struct vs_fault_error *err);
-/* Writes the rule in the notation, normalised; parse gives the same rule. Bytes, or VS_ERR_NOSPACE. */
+/*
+ * Writes the rule in the notation, in one normal form, and a terminator; parse gives the same rule with its counters
+ * at zero. Bytes, or VS_ERR_NOSPACE.
+ */
 int vs_fault_format(const struct vs_fault_rule *rule, char *buf, size_t cap);
 
 #define VS_FAULT_MAX_RULES 64
