@@ -59,8 +59,9 @@ static void untouched(const struct rig *r)
 {
 	uint32_t i;
 
-	for (i = 0; i < RIG_MEM; i++)
-		ck_assert_msg(r->mem[i] == 0xee, "byte %u was written", i);
+	for (i = 0; i < RIG_MEM; i++) /* an assertion per byte would take its time */
+		if (r->mem[i] != 0xee)
+			ck_abort_msg("byte %u was written", i);
 }
 
 /* ---- opcode order ---- */
