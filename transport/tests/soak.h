@@ -27,9 +27,10 @@
 #define MAX_REGIONS 3
 #define MAX_WINDOWS 4
 #define MAX_WORDS 4
-#define ARENA (384u * 1024)
+#define ARENA (512u * 1024)
 #define BLOCK 64u /* arena is given out in blocks, a guard block behind every range */
 #define BLOCKS (ARENA / BLOCK)
+#define RECEIVE_BLOCKS (BLOCKS / 2) /* the first half: of receives */
 #define INLINE_MAX 256u
 #define MESSAGE_MAX 16384u
 
@@ -84,7 +85,7 @@ struct host {
 	uint8_t *image, *model;
 	uint8_t *open;         /* 1: a request in flight may change this byte */
 	uint8_t taken[BLOCKS]; /* blocks that are given out */
-	uint32_t hint;
+	uint32_t hint[2];
 	struct wr *in_srq; /* receives in the SRQ, newest first */
 };
 
@@ -222,9 +223,11 @@ void mem_make(struct soak *s, struct host *h);
 void mem_free(struct host *h);
 struct vs_dma_ops mem_dma(struct soak *s, struct host *h);
 uint64_t mem_address(const struct soak *s, const struct host *h);
-bool mem_take(struct soak *s, struct host *h, uint32_t len, uint32_t align, struct range *r);
+/* Receives have a part of their own, so that requests in flight can't take the room that they wait for. */
+enum part { FOR_SENDS, FOR_RECEIVES };
+bool mem_take(struct soak *s, struct host *h, enum part part, uint32_t len, uint32_t align, struct range *r);
 void mem_give(struct host *h, struct range r);
-bool mem_take_sgl(struct soak *s, struct host *h, uint32_t len, uint32_t max_sge, struct sgl *l);
+bool mem_take_sgl(struct soak *s, struct host *h, enum part part, uint32_t len, uint32_t max_sge, struct sgl *l);
 void mem_give_sgl(struct host *h, const struct sgl *l);
 void mem_put(struct host *h, struct range r, uint64_t tag, uint32_t from); /* image and model := content */
 void mem_put_sgl(struct host *h, const struct sgl *l, uint64_t tag);
@@ -247,6 +250,7 @@ void content(uint64_t tag, uint32_t from, uint8_t *dst, uint32_t len);
 void work_some(struct soak *s);  /* posts what it likes */
 void work_close(struct soak *s); /* makes the end of every queue signaled */
 void work_receives(struct soak *s, bool all);
+uint32_t receive_share(const struct soak *s, const struct host *h);
 bool work_left(const struct soak *s); /* requests that were accepted and are not completed */
 struct wr *wr_new(struct soak *s, struct qp *q, struct host *h);
 struct wr *wr_by_id(const struct soak *s, uint64_t id); /* NULL: never given out, or forgotten */

@@ -136,21 +136,23 @@ struct vs_dma_ops mem_dma(struct soak *s, struct host *h)
 
 /* ---- giving out ---- */
 
-bool mem_take(struct soak *s, struct host *h, uint32_t len, uint32_t align, struct range *r)
+bool mem_take(struct soak *s, struct host *h, enum part part, uint32_t len, uint32_t align, struct range *r)
 {
 	uint32_t shift = align >= BLOCK ? 0 : below(&s->dice, BLOCK) / align * align;
-	uint32_t need = (shift + len + BLOCK - 1) / BLOCK + 1, run = 0, i;
+	uint32_t need = (shift + len + BLOCK - 1) / BLOCK + 1, run = 0;
+	uint32_t first = part == FOR_RECEIVES ? 0 : RECEIVE_BLOCKS;
+	uint32_t n = part == FOR_RECEIVES ? RECEIVE_BLOCKS : BLOCKS - RECEIVE_BLOCKS;
 
-	for (i = 0; i < BLOCKS; i++) {
-		uint32_t at = (h->hint + i) % BLOCKS;
+	for (uint32_t i = 0; i < n; i++) {
+		uint32_t at = (h->hint[part] + i) % n;
 
-		run = at == 0 || h->taken[at] ? 0 : run + 1;
+		run = at == 0 || h->taken[first + at] ? 0 : run + 1;
 		if (run < need)
 			continue;
 		at -= need - 1;
-		memset(h->taken + at, 1, need);
-		h->hint = (at + need) % BLOCKS;
-		*r = (struct range){at * BLOCK + shift, len};
+		memset(h->taken + first + at, 1, need);
+		h->hint[part] = (at + need) % n;
+		*r = (struct range){(first + at) * BLOCK + shift, len};
 		return true;
 	}
 	return false;
@@ -163,7 +165,7 @@ void mem_give(struct host *h, struct range r)
 	memset(h->taken + first, 0, need);
 }
 
-bool mem_take_sgl(struct soak *s, struct host *h, uint32_t len, uint32_t max_sge, struct sgl *l)
+bool mem_take_sgl(struct soak *s, struct host *h, enum part part, uint32_t len, uint32_t max_sge, struct sgl *l)
 {
 	uint32_t left = len;
 
@@ -171,15 +173,15 @@ bool mem_take_sgl(struct soak *s, struct host *h, uint32_t len, uint32_t max_sge
 	if (len == 0 && percent(&s->dice, 50))
 		l->n = 0;
 	for (uint32_t i = 0; i < l->n; i++) {
-		uint32_t part = i + 1 == l->n ? left : below(&s->dice, left + 1);
+		uint32_t piece = i + 1 == l->n ? left : below(&s->dice, left + 1);
 
 		l->region[i] = (uint8_t)below(&s->dice, MAX_REGIONS);
-		if (!mem_take(s, h, part, 1, &l->r[i])) {
+		if (!mem_take(s, h, part, piece, 1, &l->r[i])) {
 			l->n = i;
 			mem_give_sgl(h, l);
 			return false;
 		}
-		left -= part;
+		left -= piece;
 	}
 	return l->n > 0 || len == 0;
 }

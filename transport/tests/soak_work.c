@@ -101,7 +101,7 @@ static bool post_receive(struct soak *s, struct qp *q, struct host *h, uint32_t 
 
 	w->is_recv = true;
 	w->len = len;
-	if (!mem_take_sgl(s, h, len, max_sge, &w->local)) {
+	if (!mem_take_sgl(s, h, FOR_RECEIVES, len, max_sge, &w->local)) {
 		wr_forget(s, w);
 		return false;
 	}
@@ -120,15 +120,15 @@ static bool post_receive(struct soak *s, struct qp *q, struct host *h, uint32_t 
 	return true;
 }
 
-/* So many receives fit into a third of the arena, shared by all queues of the host. */
-static uint32_t receive_share(const struct soak *s, const struct host *h)
+/* So many receives of each queue fit into half of their part of the arena, however it is cut up. */
+uint32_t receive_share(const struct soak *s, const struct host *h)
 {
 	uint32_t queues = h->srq != NULL, n;
 
 	for (uint32_t i = 0; i < s->n_qps; i++)
 		queues += s->qp[i].host == h && !s->qp[i].use_srq;
-	n = ARENA / 3 / (s->send_max + 2 * BLOCK * MAX_SGE) / (queues > 0 ? queues : 1);
-	return n > 0 ? n : 1;
+	n = RECEIVE_BLOCKS * BLOCK / 2 / (s->send_max + 140 + 3 * BLOCK * MAX_SGE) / (queues > 0 ? queues : 1);
+	return n;
 }
 
 void work_receives(struct soak *s, bool all)
@@ -240,7 +240,7 @@ static bool fill_bind(struct soak *s, struct qp *q, struct wr *w, struct vs_send
 		wr->bind.length = 0;
 		win->state = WIN_GOING;
 	} else {
-		if (!mem_take(s, h, 8 * between(d, 8, 128), 64, &win->mem))
+		if (!mem_take(s, h, FOR_SENDS, 8 * between(d, 8, 128), 64, &win->mem))
 			return false;
 		win->held = true;
 		win->region = (uint8_t)below(d, MAX_REGIONS);
@@ -317,7 +317,7 @@ static bool take_remote(struct soak *s, struct qp *q, struct wr *w, struct vs_se
 	w->rhost = q->peer->host;
 	if ((w->op == VS_WR_RDMA_WRITE || w->op == VS_WR_RDMA_READ) && use_window(s, q, w, wr))
 		return true;
-	if (!mem_take(s, w->rhost, w->len, align, &w->remote))
+	if (!mem_take(s, w->rhost, FOR_SENDS, w->len, align, &w->remote))
 		return false;
 	w->remote_held = true;
 	r = &w->rhost->region[below(&s->dice, MAX_REGIONS)];
@@ -336,7 +336,7 @@ static bool fill_atomic(struct soak *s, struct qp *q, struct wr *w, struct vs_se
 	w->len = 8;
 	w->rhost = q->peer->host;
 	w->word = &w->rhost->word[below(&s->dice, MAX_WORDS)];
-	if (!mem_take_sgl(s, q->host, 8, 1, &w->local))
+	if (!mem_take_sgl(s, q->host, FOR_SENDS, 8, 1, &w->local))
 		return false;
 	mem_open_sgl(q->host, &w->local);
 	memcpy(&now, w->rhost->image + w->word->off, 8);
@@ -364,7 +364,7 @@ static bool take_source(struct soak *s, struct qp *q, struct wr *w, struct vs_se
 		w->inlined = true;
 		return true;
 	}
-	if (!mem_take_sgl(s, q->host, w->len, q->max_sge, &w->local))
+	if (!mem_take_sgl(s, q->host, FOR_SENDS, w->len, q->max_sge, &w->local))
 		return false;
 	mem_put_sgl(q->host, &w->local, w->tag);
 	return true;
@@ -396,7 +396,7 @@ static bool fill_data(struct soak *s, struct qp *q, struct wr *w, struct vs_send
 		if (!take_remote(s, q, w, wr, 1))
 			return false;
 		mem_put(w->rhost, w->remote, w->tag, 0);
-		if (!mem_take_sgl(s, q->host, w->len, q->max_sge, &w->local))
+		if (!mem_take_sgl(s, q->host, FOR_SENDS, w->len, q->max_sge, &w->local))
 			return false;
 		mem_open_sgl(q->host, &w->local);
 		return true;

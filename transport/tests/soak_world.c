@@ -110,7 +110,7 @@ static void host_make(struct soak *s, struct host *h)
 	for (unsigned i = 0; i < MAX_WORDS; i++) {
 		struct range r;
 
-		REQUIRE(s, mem_take(s, h, 8, 8, &r), "arena too small");
+		REQUIRE(s, mem_take(s, h, FOR_SENDS, 8, 8, &r), "arena too small");
 		h->word[i].off = r.off;
 		memcpy(&h->word[i].initial, h->image + r.off, 8);
 		mem_open(h, r);
@@ -343,8 +343,11 @@ static void qps_make(struct soak *s)
 		b->peer = a;
 		a->gid_index = b->gid_index = s->ib ? 0 : below(d, 3);
 	}
-	for (int i = 0; i < s->n_hosts; i++)
+	for (int i = 0; i < s->n_hosts; i++) {
 		cqs_make(s, &s->host[i]);
+		while (receive_share(s, &s->host[i]) < 2)
+			s->send_max /= 2;
+	}
 	for (uint32_t i = 0; i < s->n_qps; i++) {
 		qp_make(s, &s->qp[i]);
 		qp_init_state(s, &s->qp[i]);
