@@ -130,12 +130,13 @@ int vs_srq_modify(struct vs_srq *srq, const struct vs_srq_attr *attr, unsigned m
 {
 	struct vs_dev *dev = srq->dev;
 	uint32_t size = mask & VS_SRQ_MAX_WR ? attr->max_wr : srq->rq.size;
+	uint32_t limit = mask & VS_SRQ_LIMIT ? attr->srq_limit : srq->limit;
 
 	if ((mask & ~(unsigned)(VS_SRQ_MAX_WR | VS_SRQ_LIMIT)) != 0)
 		return vs_refuse(dev, VS_ERR_INVAL, VS_REASON_ATTR_MASK);
 	if ((mask & VS_SRQ_MAX_WR) && (size == 0 || size > dev->attr.max_srq_wr || size < srq->rq.tail - srq->rq.head))
 		return vs_refuse(dev, VS_ERR_INVAL, VS_REASON_SRQ_SIZE);
-	if ((mask & VS_SRQ_LIMIT) && attr->srq_limit > size)
+	if (limit > size)
 		return vs_refuse(dev, VS_ERR_INVAL, VS_REASON_SRQ_LIMIT);
 	if ((mask & VS_SRQ_MAX_WR) && !VS_DEVIATES(dev, SRQ_RESIZE_IGNORED)) {
 		int rc = resize(srq, size);
@@ -143,8 +144,7 @@ int vs_srq_modify(struct vs_srq *srq, const struct vs_srq_attr *attr, unsigned m
 		if (rc != VS_OK)
 			return rc;
 	}
-	if (mask & VS_SRQ_LIMIT)
-		srq->limit = attr->srq_limit;
+	srq->limit = limit;
 	return VS_OK;
 }
 
