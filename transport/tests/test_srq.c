@@ -254,7 +254,8 @@ START_TEST(srq_007_sizes_and_limits_that_are_refused_change_nothing)
 	ck_assert_int_eq(set(r, VS_SRQ_MAX_WR | VS_SRQ_LIMIT, 1000, 1000), VS_OK);
 	ck_assert_uint_eq(query(r).max_wr, 1000);
 	ck_assert_uint_eq(query(r).srq_limit, 1000);
-	ck_assert_int_eq(set(r, VS_SRQ_MAX_WR, 999, 0), VS_ERR_INVAL); /* the limit that stands would be above the size */
+	ck_assert_int_eq(set(r, VS_SRQ_MAX_WR, 999, 0),
+			 VS_ERR_INVAL); /* the limit that stands would be above the size */
 	ck_assert_int_eq(vs_dev_refusal(r->dev), VS_REASON_SRQ_LIMIT);
 	ck_assert_uint_eq(query(r).max_wr, 1000);
 	ck_assert_int_eq(set(r, VS_SRQ_MAX_WR | VS_SRQ_LIMIT, 3, 3), VS_OK);
