@@ -92,8 +92,10 @@ void vs_answer_nak(struct vs_qp *qp, uint32_t psn, uint8_t syndrome, uint8_t opc
 		return;
 	*slot(qp, qp->resp.answer_tail++) = a; /* a NAK is the last word: never in front of anything */
 	vs_qp_kick(qp);
-	if (VS_DEVIATES(qp->dev, CNP_ON_NAK))
+	if (VS_DEVIATES(qp->dev, CNP_ON_NAK)) {
 		qp->cc.cnp_due = true;
+		qp->cc.cnp_cause = a.cause;
+	}
 }
 
 void vs_rres_save(struct vs_qp *qp, const struct vs_rres *res)

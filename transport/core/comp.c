@@ -123,7 +123,7 @@ static void implied_nak(struct vs_qp *qp, const struct vs_swqe *open)
 	if (qp->req.gap_told)
 		return;
 	qp->dev->counter[VS_CNT_IMPLIED_NAK_SEQ_ERR]++;
-	if (vs_req_go_back(qp, vs_psn_add(open->first_psn, (int32_t)open->done_psn), "implied_nak"))
+	if (vs_req_go_back(qp, vs_psn_add(open->first_psn, (int32_t)open->responses_done), "implied_nak"))
 		qp->req.gap_told = true;
 }
 
@@ -251,7 +251,7 @@ static enum vs_reason scatter(struct vs_qp *qp, const struct vs_swqe *w, uint32_
 static enum vs_wc_status check_read_response(const struct vs_qp *qp, const struct vs_swqe *w, const struct vs_pkt *p,
 					     enum vs_reason *why)
 {
-	uint32_t k = w->done_psn, left = w->length - k * qp->mtu;
+	uint32_t k = w->responses_done, left = w->length - k * qp->mtu;
 	bool last = k + 1 == w->npsn;
 	bool first_op = p->bth.opcode == VS_OP_RC_READ_RESPONSE_FIRST || p->bth.opcode == VS_OP_RC_READ_RESPONSE_ONLY;
 	bool last_op = p->bth.opcode == VS_OP_RC_READ_RESPONSE_LAST || p->bth.opcode == VS_OP_RC_READ_RESPONSE_ONLY;
@@ -274,7 +274,7 @@ static void take_read_data(struct vs_qp *qp, struct vs_swqe *w, const struct vs_
 	enum vs_wc_status status = check_read_response(qp, w, p, &why);
 
 	if (status == VS_WC_SUCCESS) {
-		why = scatter(qp, w, w->done_psn * qp->mtu, p->payload, p->payload_len);
+		why = scatter(qp, w, w->responses_done * qp->mtu, p->payload, p->payload_len);
 		if (why != VS_REASON_NONE)
 			status = VS_WC_LOC_PROT_ERR;
 	}
@@ -282,15 +282,15 @@ static void take_read_data(struct vs_qp *qp, struct vs_swqe *w, const struct vs_
 		bad_response(qp, status, why);
 		return;
 	}
-	w->done_psn++;
+	w->responses_done++;
 	qp->req.una_psn = vs_psn_add(qp->req.una_psn, 1);
 	/* A repeat that is already answered needs no sending. */
-	if (w->done_psn == w->npsn)
+	if (w->responses_done == w->npsn)
 		finish(qp, w);
 	if (qp->req.una_psn == qp->req.sent_psn)
 		vs_req_cursor_to_new(qp);
 	progress(qp);
-	if (w->done_psn == w->npsn)
+	if (w->responses_done == w->npsn)
 		vs_req_retire(qp);
 }
 
@@ -356,9 +356,9 @@ static void data_response(struct vs_qp *qp, struct vs_rx *rx)
 		break;
 	}
 	k = vs_psn_add(p->bth.psn, -(int32_t)w->first_psn);
-	if (k < w->done_psn)
+	if (k < w->responses_done)
 		return; /* duplicate */
-	if (k > w->done_psn) {
+	if (k > w->responses_done) {
 		implied_nak(qp, w); /* responses in between are missing */
 		return;
 	}

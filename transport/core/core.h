@@ -161,7 +161,7 @@ struct vs_swqe {
 
 	uint32_t first_psn, npsn; /* with ACTIVE and later; npsn PSNs are taken (READ: responses) */
 	uint32_t ssn;             /* 24 bits; requests that count (SEND, WRITE_IMM ...) */
-	uint32_t done_psn;        /* READ: responses taken so far, a count 0 .. npsn */
+	uint32_t responses_done;  /* READ: responses taken so far, a count 0 .. npsn */
 	uint32_t read_start;      /* READ: response number at which the newest request for it began */
 	uint64_t post_cause;      /* seq of verb:post_send */
 };

@@ -25,6 +25,8 @@ static enum vs_reason attr_check(const struct vs_mr_attr *a)
 		return VS_REASON_MR_ACCESS;
 	if ((a->access & REMOTE_RIGHTS) && !(a->access & VS_ACCESS_LOCAL_WRITE))
 		return VS_REASON_MR_LOCAL_WRITE;
+	if ((a->access & VS_ACCESS_ZERO_BASED) && a->iova != 0)
+		return VS_REASON_MR_ZERO_BASED;
 	if (a->length > 0 && (a->addr + (a->length - 1) < a->addr || a->iova + (a->length - 1) < a->iova))
 		return VS_REASON_MR_WRAP;
 	return VS_REASON_NONE;

@@ -418,7 +418,7 @@ static void fill_headers(const struct vs_qp *qp, const struct vs_swqe *w, struct
 	struct vs_ext *e = &p->ext;
 
 	if (p->hdrs & VS_HDR_RETH) {
-		uint32_t skip = w->opcode == VS_WR_RDMA_READ ? w->done_psn * qp->mtu : 0;
+		uint32_t skip = w->opcode == VS_WR_RDMA_READ ? w->responses_done * qp->mtu : 0;
 
 		e->reth.va = w->remote_addr + skip;
 		e->reth.rkey = w->rkey;
@@ -513,7 +513,7 @@ size_t vs_req_output(struct vs_qp *qp, uint8_t *buf, size_t cap, struct vs_pkt_m
 		return 0;
 	i = qp->sq.send_pkt;
 	n = packets(qp, w);
-	psn = w->opcode == VS_WR_RDMA_READ ? vs_psn_add(w->first_psn, (int32_t)w->done_psn)
+	psn = w->opcode == VS_WR_RDMA_READ ? vs_psn_add(w->first_psn, (int32_t)w->responses_done)
 					   : vs_psn_add(w->first_psn, (int32_t)i);
 	vs_tx_init(qp, tx, request_opcode(qp, w, i, n), NULL);
 	tx->cause = qp->dev->cause =
@@ -533,7 +533,7 @@ size_t vs_req_output(struct vs_qp *qp, uint8_t *buf, size_t cap, struct vs_pkt_m
 		tx->p.payload_len = len;
 	}
 	if (w->opcode == VS_WR_RDMA_READ)
-		w->read_start = w->done_psn;
+		w->read_start = w->responses_done;
 	tx->p.bth.ackreq = want_ack(qp, w, i, n, psn);
 	note_sent(qp, w, tx, psn,
 		  w->opcode == VS_WR_RDMA_READ ? vs_psn_add(w->first_psn, (int32_t)w->npsn) : vs_psn_add(psn, 1));
@@ -566,7 +566,7 @@ uint32_t vs_req_cursor_psn(const struct vs_qp *qp)
 	if (w->npsn == 0) /* not started, local, or failed before it was */
 		return qp->req.next_psn;
 	if (w->opcode == VS_WR_RDMA_READ)
-		return vs_psn_add(w->first_psn, (int32_t)w->done_psn);
+		return vs_psn_add(w->first_psn, (int32_t)w->responses_done);
 	return vs_psn_add(w->first_psn, (int32_t)qp->sq.send_pkt);
 }
 
