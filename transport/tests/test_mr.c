@@ -526,6 +526,25 @@ START_TEST(mr_009_a_zero_based_region_counts_from_0)
 }
 END_TEST
 
+START_TEST(mr_009_a_zero_based_region_is_registered_at_0)
+{
+	struct rig *r = rig_new(NULL);
+	struct vs_mr_attr a = {MEM(r, 4096), 64, MEM(r, 4096), ALL_RIGHTS | VS_ACCESS_ZERO_BASED};
+	int err = VS_OK;
+
+	ck_assert_ptr_null(vs_mr_reg(r->pd, &a, &err));
+	ck_assert(err == VS_ERR_INVAL && vs_dev_refusal(r->dev) == VS_REASON_MR_ZERO_BASED);
+	ck_assert_int_eq(vs_mr_rereg(r->mr, VS_REREG_ACCESS, NULL, &a), VS_ERR_INVAL);
+	ck_assert_int_eq(vs_dev_refusal(r->dev), VS_REASON_MR_ZERO_BASED);
+	a.iova = 0;
+	ck_assert_int_eq(vs_mr_rereg(r->mr, VS_REREG_ACCESS | VS_REREG_TRANSLATION, NULL, &a), VS_OK);
+	rig_in_write(r, VS_OP_RC_WRITE_ONLY, P, 0, KEY(r), 8, 8);
+	rig_expect_ack(r, P, 1);
+	ck_assert_mem_eq(r->mem + 4096, rig_pattern(P), 8);
+	rig_free(r);
+}
+END_TEST
+
 START_TEST(mr_009_a_region_at_an_address_of_its_own)
 {
 	struct rig *r = rig_new(NULL);
@@ -615,6 +634,7 @@ Suite *vs_suite(void)
 	tcase_add_loop_test(tc, mr_007_an_lkey_of_another_domain_or_an_rkey, 0, 2);
 	tcase_add_loop_test(tc, mr_008_a_sink_without_local_write, 0, 3);
 	tcase_add_loop_test(tc, mr_009_a_zero_based_region_counts_from_0, 0, 2);
+	tcase_add_test(tc, mr_009_a_zero_based_region_is_registered_at_0);
 	tcase_add_test(tc, mr_009_a_region_at_an_address_of_its_own);
 	tcase_add_loop_test(tc, mr_010_012_a_key_that_cannot_be_invalidated_locally, 0, 4);
 	tcase_add_test(tc, mr_014_a_flag_written_behind_the_data_is_in_memory_behind_the_data);
