@@ -2,8 +2,9 @@
 /*
  * sim_soak.c - random work on a simulated network under random faults (soak.h), one seed after the other.
  *
- *   sim_soak [--seeds N] [--first N] [--seconds N]       many runs; --seconds: as many seeds as fit
- *   sim_soak --seed N [--verbose] [--capture FILE]       one run; its events; its packets
+ *   sim_soak [--seeds N] [--first N] [--seconds N]                  many runs; --seconds: as many seeds as fit
+ *   sim_soak --seed N [--verbose] [--capture FILE] [--trace FILE]   one run; its events; its packets; a .vst file
+ *   --deviation NAME                                                with a defect in every device: it should be found
  *
  * Exit 0: no violation. 1: one was found: what, where, and the command that replays it. 2: usage.
  */
@@ -15,6 +16,7 @@
 
 #include "soak.h"
 #include "vs/pktio.h"
+#include "vs/vst.h"
 
 struct totals {
 	uint64_t seeds, packets, lost, requests, steps, faults[VS_FAULT_HOLD + 1];
@@ -47,10 +49,29 @@ static void open_capture(struct soak *s)
 	vs_sim_set_tap(s->sim, capture, s);
 }
 
-static void close_capture(struct soak *s)
+static void open_trace(struct soak *s)
+{
+	struct vs_vst_header h = {.clock = "sim", .build = VS_VERSION, .has_seed = true, .seed = s->opt.seed};
+
+	if (s->opt.trace == NULL)
+		return;
+	s->trace = fopen(s->opt.trace, "w");
+	if (s->trace == NULL || vs_vst_put_header(&h, s->trace) != VS_OK) {
+		fprintf(stderr, "sim_soak: %s can't be written: %s\n", s->opt.trace, strerror(errno));
+		exit(2);
+	}
+}
+
+/* Capture and trace are whole from here on. */
+static void close_files(struct soak *s)
 {
 	struct vs_io_error err;
 
+	if (s->trace != NULL && fclose(s->trace) != 0) {
+		fprintf(stderr, "sim_soak: %s can't be written: %s\n", s->opt.trace, strerror(errno));
+		exit(2);
+	}
+	s->trace = NULL;
 	if (s->writer != NULL && vs_writer_close(s->writer, &err) < 0) {
 		fprintf(stderr, "sim_soak: %s\n", err.text);
 		exit(2);
@@ -101,9 +122,13 @@ static void check_stuck(struct soak *s)
 	work_receives(s, true);
 	if (vs_sim_busy(s->sim) || poll_some(s, true))
 		return;
-	for (uint32_t i = 0; i < s->n_qps; i++)
-		if (s->qp[i].unsignaled == 0 && s->qp[i].sends.n > 0)
-			violated(s, "QP %u: %u requests never complete", i, s->qp[i].sends.n);
+	for (uint32_t i = 0; i < s->n_qps; i++) {
+		const struct qp *q = &s->qp[i];
+
+		REQUIRE(s, q->draining != DRAIN_ASKED || q->doomed, "QP %u is never drained", i);
+		REQUIRE(s, q->draining != NO_DRAIN || q->unsignaled > 0 || q->sends.n == 0,
+			"QP %u: %u requests never complete", i, q->sends.n);
+	}
 }
 
 static void run(struct soak *s)
@@ -121,6 +146,7 @@ static void run(struct soak *s)
 		else
 			work_close(s);
 		work_receives(s, percent(&s->dice, 5));
+		beside_some(s);
 		step_some(s);
 		poll_some(s, percent(&s->dice, 10));
 		check_stuck(s);
@@ -180,7 +206,8 @@ static int one(const struct options *opt, struct totals *t)
 	s.dice.state = opt->seed;
 	s.next_id = 1;
 	s.events = percent(&s.dice, 25);
-	if (s.events || opt->verbose)
+	open_trace(&s);
+	if (s.events || opt->verbose || opt->trace != NULL)
 		s.watch = watch_new(&s);
 	if (setjmp(s.out) == 0) {
 		run(&s);
@@ -194,8 +221,8 @@ static int one(const struct options *opt, struct totals *t)
 		t->seeds++;
 		if (opt->verbose)
 			describe(&s, stdout);
-		close_capture(&s);
 		world_end(&s);
+		close_files(&s);
 		watch_free(s.watch);
 		return 0;
 	}
@@ -204,8 +231,7 @@ static int one(const struct options *opt, struct totals *t)
 		(unsigned long long)s.steps, s.sim != NULL ? (unsigned long long)vs_sim_now(s.sim) : 0ull, s.why);
 	describe(&s, stderr);
 	fprintf(stderr, "  replay: sim_soak --seed %llu --verbose --capture FILE\n", (unsigned long long)opt->seed);
-	if (s.writer != NULL)
-		close_capture(&s);
+	close_files(&s);
 	return 1;
 }
 
@@ -239,8 +265,8 @@ static bool number(const char *text, uint64_t *v)
 
 static int usage(void)
 {
-	fprintf(stderr,
-		"usage: sim_soak [--seeds N] [--first N] [--seconds N] | --seed N [--verbose] [--capture FILE]\n");
+	fprintf(stderr, "usage: sim_soak [--seeds N] [--first N] [--seconds N] [--deviation NAME]\n"
+			"       sim_soak --seed N [--verbose] [--capture FILE] [--trace FILE] [--deviation NAME]\n");
 	return 2;
 }
 
@@ -265,8 +291,18 @@ int main(int argc, char **argv)
 		}
 		if (i + 1 == argc)
 			return usage();
-		if (strcmp(argv[i], "--capture") == 0) {
-			opt.capture = argv[++i];
+		if (strcmp(argv[i], "--deviation") == 0) {
+			enum vs_deviation d = vs_deviation_by_name(argv[++i]);
+
+			if (d == VS_DEVIATION_COUNT)
+				return usage();
+			opt.deviations |= 1ull << d;
+			continue;
+		}
+		if (strcmp(argv[i], "--capture") == 0 || strcmp(argv[i], "--trace") == 0) {
+			bool capture_file = argv[i][2] == 'c';
+
+			*(capture_file ? &opt.capture : &opt.trace) = argv[++i];
 			continue;
 		}
 		if (value == NULL || !number(argv[i + 1], value))

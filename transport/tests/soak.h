@@ -7,6 +7,7 @@
  *   soak_work.c     chooses and posts work requests
  *   soak_done.c     judges completions
  *   soak_mem.c      the memory of a host, beside it the model of what it must hold
+ *   soak_beside.c   completion events, draining, resizing, limits
  *   soak_events.c   judges the stream of events
  *
  * The model knows what was posted and what the verbs promise; it never asks the engine. Every byte of every
@@ -16,6 +17,7 @@
 #define VS_TESTS_SOAK_H
 
 #include <setjmp.h>
+#include <stdio.h>
 
 #include "vs/qp.h"
 #include "vs/sim.h"
@@ -34,7 +36,7 @@
 #define INLINE_MAX 256u
 #define MESSAGE_MAX 16384u
 
-/* ---- chance: splitmix64 ---- */
+/* ---- chance: splitmix64. One draw in an expression: C leaves the order of several to the compiler ---- */
 struct dice {
 	uint64_t state;
 };
@@ -73,13 +75,23 @@ struct word { /* an 8-byte place that many QPs do atomics on */
 	bool tainted; /* an operation on it may or may not have been executed */
 };
 
+struct cq_watch {
+	uint8_t armed; /* 1: solicited, 2: any */
+	bool any, hot; /* completions since; one of them solicited or failed */
+	bool vague;    /* a message came that can't be told from others: was it solicited? */
+	uint32_t events;
+};
+
 struct host {
 	int node;
 	struct vs_dev *dev;
 	struct vs_pd *pd;
 	struct vs_cq *cq[MAX_CQS];
 	struct vs_srq *srq;
+	struct cq_watch watch[MAX_CQS];
+	uint32_t cq_size[MAX_CQS]; /* what its QPs need */
 	uint32_t n_cq, srq_depth, srq_posted;
+	bool limit_armed;
 	struct region region[MAX_REGIONS];
 	struct word word[MAX_WORDS];
 	uint8_t *image, *model;
@@ -117,6 +129,8 @@ struct wr {
 	uint64_t order;        /* among all requests of the run */
 };
 
+enum drain { NO_DRAIN, DRAIN_ASKED, DRAINED };
+
 struct queue {
 	struct wr *head, *tail;
 	uint32_t n;
@@ -142,7 +156,9 @@ struct qp {
 	bool real_error;                     /* one failed, not just flushed */
 	bool send_failed, recv_failed;       /* one of the queue completed with an error */
 	uint32_t unsignaled;                 /* in a row, the newest */
-	uint32_t held;                       /* UC: bytes at the peer that nobody acknowledges */
+	enum drain draining;
+	uint32_t last_wqe; /* LAST_WQE_REACHED events */
+	uint32_t held;     /* UC: bytes at the peer that nobody acknowledges */
 };
 
 enum window_state { WIN_FREE, WIN_BINDING, WIN_BOUND, WIN_GOING };
@@ -167,8 +183,9 @@ enum mood { CLEAN, LOSSY, STORMY, HOSTILE }; /* faults: none; ones that retries 
 struct options {
 	uint64_t seed;
 	bool verbose;
-	const char *capture;
-	uint64_t max_steps; /* 0: none */
+	const char *capture, *trace;
+	uint64_t deviations; /* defects that every device commits: to see that they are found */
+	uint64_t max_steps;  /* 0: none */
 };
 
 struct soak {
@@ -200,6 +217,7 @@ struct soak {
 	struct watch *watch;
 	char *faults; /* the rules, one a line */
 	struct vs_writer *writer;
+	FILE *trace;
 	jmp_buf out;
 	char why[512];
 };
@@ -263,6 +281,13 @@ void done_silent(struct soak *s, struct qp *q); /* in ERR, all completions are t
 void done_async(struct soak *s, struct host *h);
 void done_final(struct soak *s); /* atomics, deliveries, ranges that nobody could settle before */
 void qp_give_up(struct soak *s, struct qp *q);
+
+/* soak_beside.c */
+void beside_completion(struct host *h, uint32_t cq, bool solicited);
+void beside_empty(struct soak *s, struct host *h, uint32_t cq);
+void beside_drained(struct soak *s, struct qp *q);
+void beside_limit(struct soak *s, struct host *h);
+void beside_some(struct soak *s);
 
 /* soak_events.c */
 struct watch *watch_new(struct soak *s);

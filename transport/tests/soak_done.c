@@ -379,6 +379,8 @@ static void recv_completed(struct soak *s, struct qp *q, struct wr *r, const str
 	mem_settle_sgl(s, r->host, &r->local, m->tag, skip, m->op == VS_WR_RDMA_WRITE_WITH_IMM ? 0 : m->len, lossy,
 		       "receive buffer");
 	message_delivered(s, q, m);
+	r->host->watch[q->recv_cq].vague |= q->type != VS_QPT_RC && m->len < 8;
+	beside_completion(r->host, q->recv_cq, (m->flags & VS_SEND_SOLICITED) != 0);
 	wr_release(r);
 }
 
@@ -398,6 +400,7 @@ static void completion(struct soak *s, struct host *h, uint32_t cq, const struct
 	EXPECT(s, w, wc->time_ns <= vs_sim_now(s->sim) && wc->time_ns >= s->last_time[host_index(s, h)][cq],
 	       "completes at an impossible time");
 	s->last_time[host_index(s, h)][cq] = wc->time_ns;
+	beside_completion(h, cq, wc->status != VS_WC_SUCCESS);
 	if (w->is_recv)
 		recv_completed(s, q, w, wc);
 	else
@@ -427,8 +430,10 @@ void done_poll(struct soak *s, struct host *h, uint32_t cq, uint32_t most)
 		int n = vs_cq_poll(h->cq[cq], wc, most < 16 ? (int)most : 16);
 
 		REQUIRE(s, n >= 0, "host %u: CQ %u overflowed", host_index(s, h), cq);
-		if (n == 0)
+		if (n == 0) {
+			beside_empty(s, h, cq);
 			return;
+		}
 		for (int i = 0; i < n; i++)
 			completion(s, h, cq, &wc[i]);
 		most -= (uint32_t)n;
@@ -448,6 +453,14 @@ void done_async(struct soak *s, struct host *h)
 		case VS_EVENT_QP_LAST_WQE_REACHED:
 			REQUIRE(s, q != NULL && q->use_srq && (q->erred || q->doomed || s->mood == STORMY),
 				"LAST_WQE_REACHED out of place");
+			q->last_wqe++;
+			break;
+		case VS_EVENT_SQ_DRAINED:
+			REQUIRE(s, q != NULL, "SQ_DRAINED of nobody");
+			beside_drained(s, q);
+			break;
+		case VS_EVENT_SRQ_LIMIT_REACHED:
+			beside_limit(s, h);
 			break;
 		case VS_EVENT_QP_ACCESS_ERR:
 		case VS_EVENT_QP_REQ_ERR:
@@ -582,7 +595,12 @@ void done_final(struct soak *s)
 		check_words(s, &s->host[i]);
 		done_async(s, &s->host[i]);
 	}
-	for (uint32_t i = 0; i < s->n_qps; i++)
-		check_messages(s, &s->qp[i]);
+	for (uint32_t i = 0; i < s->n_qps; i++) {
+		const struct qp *q = &s->qp[i];
+
+		check_messages(s, q);
+		REQUIRE(s, q->last_wqe == (q->use_srq && q->erred), "QP %u: %u LAST_WQE_REACHED events", i,
+			q->last_wqe);
+	}
 	check_flushes(s);
 }

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "soak.h"
+#include "vs/vst.h"
 
 struct watch {
 	struct soak *s;
@@ -107,6 +108,19 @@ static void check_packet(struct watch *w, const struct vs_event *ev, const char 
 	}
 }
 
+/* --verbose and --trace: as a line of a .vst file. */
+static void write_event(struct watch *w, const struct vs_event *ev)
+{
+	struct soak *s = w->s;
+	struct vs_event numbered = *ev;
+
+	numbered.seq = w->seq;
+	if (s->opt.verbose)
+		vs_vst_put(&numbered, stdout);
+	if (s->trace != NULL)
+		REQUIRE(s, vs_vst_put(&numbered, s->trace) == VS_OK, "the trace can't be written");
+}
+
 static uint64_t emit(void *ctx, const struct vs_event *ev)
 {
 	struct watch *w = ctx;
@@ -114,16 +128,7 @@ static uint64_t emit(void *ctx, const struct vs_event *ev)
 	const char *name = vs_event_info((enum vs_event_type)ev->type)->name;
 
 	w->seq++;
-	if (s->opt.verbose) {
-		printf("%6llu %12llu %-4s %-16s cause=%llu pkt=%llu qp=%#x wr=%lld", (unsigned long long)w->seq,
-		       (unsigned long long)ev->t_ns, ev->node, name, (unsigned long long)ev->cause,
-		       (unsigned long long)ev->pkt_id, ev->qpn,
-		       ev->has_wr && wr_by_id(s, ev->wr_id) ? (long long)wr_by_id(s, ev->wr_id)->order : -1LL);
-		for (unsigned i = 0; i < vs_event_info((enum vs_event_type)ev->type)->nargs; i++)
-			printf(" %s=%#llx", vs_event_info((enum vs_event_type)ev->type)->args[i].name,
-			       (unsigned long long)ev->a[i]);
-		printf("\n");
-	}
+	write_event(w, ev);
 	w->type = grown(w->type, &w->cap, (size_t)w->seq, 1);
 	w->type[w->seq] = (uint8_t)ev->type;
 	REQUIRE(s, ev->type > VS_EV_NONE && ev->type < VS_EV_COUNT, "event of type %u", ev->type);

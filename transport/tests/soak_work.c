@@ -203,7 +203,8 @@ static uint32_t choose_len(struct soak *s, const struct qp *q, uint32_t most)
 		break;
 	case 2:
 	case 3:
-		len = between(d, 1, 4) * q->mtu + below(d, 3) - 1;
+		len = between(d, 1, 4) * q->mtu - 1;
+		len += below(d, 3);
 		break;
 	default:
 		len = below(d, most + 1);
@@ -521,8 +522,9 @@ static bool post_one(struct soak *s, struct qp *q, enum vs_wr_opcode op, bool si
 	w->op = op;
 	w->imm = wr.imm_data;
 	w->signaled = signaled || q->sig_all;
-	wr.flags = (signaled ? VS_SEND_SIGNALED : 0u) | (percent(&s->dice, 15) ? VS_SEND_FENCE : 0u) |
-		   (percent(&s->dice, 20) ? VS_SEND_SOLICITED : 0u);
+	wr.flags = signaled ? VS_SEND_SIGNALED : 0;
+	wr.flags |= percent(&s->dice, 15) ? VS_SEND_FENCE : 0u;
+	wr.flags |= percent(&s->dice, 20) ? VS_SEND_SOLICITED : 0u;
 	if (!fill(s, q, w, &wr, scratch)) {
 		undo(s, w);
 		return false;
@@ -530,6 +532,7 @@ static bool post_one(struct soak *s, struct qp *q, enum vs_wr_opcode op, bool si
 	fill_sges(q->host, &w->local, sge);
 	wr.num_sge = w->local.n;
 	spoil(s, q, w, &wr, sge);
+	w->flags = wr.flags;
 	rc = vs_qp_post_send(q->qp, &wr);
 	REQUIRE(s, rc == VS_OK, "QP %u: %s of %u bytes is refused: %s", q->number, vs_wr_opcode_name(op), w->len,
 		vs_reason_info(vs_dev_refusal(q->host->dev))->id);
@@ -547,10 +550,12 @@ void work_some(struct soak *s)
 	while (n-- > 0) {
 		struct qp *q = &s->qp[below(&s->dice, s->n_qps)];
 		bool full = q->sends.n + 1 >= q->depth;
+		enum vs_wr_opcode op;
 
 		if (q->erred || q->sends.n >= q->depth)
 			continue;
-		post_one(s, q, choose_op(s, q), full || q->unsignaled >= 12 || percent(&s->dice, 60));
+		op = choose_op(s, q);
+		post_one(s, q, op, full || q->unsignaled >= 12 || percent(&s->dice, 60));
 	}
 }
 

@@ -72,6 +72,7 @@ static void host_make(struct soak *s, struct host *h)
 	a.dma = mem_dma(s, h);
 	a.link_layer = s->ib ? VS_LL_INFINIBAND : VS_LL_ETHERNET;
 	a.seed = roll(d);
+	a.deviations = s->opt.deviations;
 	a.max_qp = 64;
 	a.max_mr = 64;
 	a.max_mw = 64;
@@ -206,6 +207,7 @@ static void cqs_make(struct soak *s, struct host *h)
 			/* A QP with an SRQ may take all of it. */
 			size += q->recv_cq == c ? (q->use_srq ? h->srq_depth : q->recv_depth) : 0;
 		}
+		h->cq_size[c] = size;
 		h->cq[c] = vs_cq_create(h->dev, size, c, &err);
 		REQUIRE(s, h->cq[c] != NULL, "no CQ");
 	}
@@ -274,8 +276,10 @@ static void pair_connect(struct soak *s, struct qp *a, struct qp *b)
 {
 	struct dice *d = &s->dice;
 	enum vs_mtu mtu = (enum vs_mtu)between(d, VS_MTU_256, VS_MTU_4096);
-	uint32_t psn[2] = {psn_choose(d), psn_choose(d)};
+	uint32_t psn[2];
 
+	psn[0] = psn_choose(d);
+	psn[1] = psn_choose(d);
 	if (a->max_rd > b->max_dest_rd)
 		a->max_rd = b->max_dest_rd;
 	if (b->max_rd > a->max_dest_rd)
@@ -406,7 +410,7 @@ static void faults_make(struct soak *s)
 	struct dice *d = &s->dice;
 	/* What hits a packet no more than twice can't use up seven retries. */
 	const char *tame = s->mood == STORMY ? "" : " iter=1";
-	uint32_t most = s->mood == HOSTILE ? 3 : 20;
+	uint32_t most = s->mood == HOSTILE ? 3 : 20, n;
 
 	if (s->mood == CLEAN || (s->mood == HOSTILE && percent(d, 50)))
 		return;
@@ -420,20 +424,24 @@ static void faults_make(struct soak *s)
 		fault(s, "noise: corrupt %u%%%s", between(d, 1, most / 2), tame);
 		s->may_lose = true;
 	}
+	n = between(d, 1, 3);
 	if (percent(d, 40)) {
-		fault(s, "copy: dup x%u %u%%", between(d, 1, 3), between(d, 1, most / 2));
+		fault(s, "copy: dup x%u %u%%", n, between(d, 1, most / 2));
 		s->may_copy = true;
 	}
+	n = between(d, 1, 8);
 	if (percent(d, 40)) {
-		fault(s, "swap: reorder %u %u%%", between(d, 1, 8), between(d, 1, most / 2));
+		fault(s, "swap: reorder %u %u%%", n, between(d, 1, most / 2));
 		s->may_disorder = true;
 	}
+	n = between(d, 1, most / 2);
 	if (percent(d, 30)) {
-		fault(s, "late: delay %u%% by %uus", between(d, 1, most / 2), between(d, 1, 300));
+		fault(s, "late: delay %u%% by %uus", n, between(d, 1, 300));
 		s->may_disorder = true;
 	}
+	n = between(d, 1, 19);
 	if (percent(d, 20))
-		fault(s, "stop: hold %u.%u%% by %uus", below(d, 2), between(d, 1, 9), between(d, 1, 300));
+		fault(s, "stop: hold %u.%u%% by %uus", n / 10, n % 10, between(d, 1, 300));
 	if (percent(d, 20))
 		fault(s, "ce: mark %u%%", between(d, 1, 20));
 	s->may_lose |= s->faults != NULL && strstr(s->faults, "drop") != NULL;
@@ -442,10 +450,11 @@ static void faults_make(struct soak *s)
 void world_make(struct soak *s)
 {
 	struct dice *d = &s->dice;
-	struct vs_sim_attr a = {.seed = roll(d), .start_ns = percent(d, 50) ? 0 : roll(d) >> 12};
+	struct vs_sim_attr a = {.seed = roll(d)};
 	uint32_t m = below(d, 100);
 	int err;
 
+	a.start_ns = percent(d, 50) ? 0 : roll(d) >> 12;
 	s->mood = m < 25 ? CLEAN : m < 70 ? LOSSY : m < 85 ? STORMY : HOSTILE;
 	s->ib = percent(d, 25);
 	s->ib_local = s->ib && percent(d, 50);
