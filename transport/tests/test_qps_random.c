@@ -114,6 +114,7 @@ static void parse_model(void)
 {
 	unsigned i, t, from, to;
 
+	memset(model, 0, sizeof(model)); /* a second test in one process */
 	for (t = VS_QPT_GSI; t <= VS_QPT_UD; t++)
 		for (from = 0; from < 7; from++)
 			for (to = 0; to < 7; to++)
