@@ -56,7 +56,7 @@ static uint64_t emit(struct vs_dev *dev, enum vs_event_type type, const struct v
 	ev.wr_id = wr_id;
 	ev.pkt_id = dev->ev_pkt_id;
 	memcpy(ev.node, dev->name, sizeof(ev.node));
-	assert(n <= VS_EVENT_MAX_ARGS);
+	assert(n == vs_event_info(type)->nargs && n <= VS_EVENT_MAX_ARGS);
 	if (n > 0)
 		memcpy(ev.a, a, n * sizeof(a[0]));
 	return dev->attr.sink.emit(dev->attr.sink.ctx, &ev);
