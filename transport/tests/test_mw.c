@@ -19,10 +19,11 @@
 
 static struct vs_mw *window(struct vs_pd *pd, enum vs_mw_type type)
 {
-	int err;
+	int err = VS_ERR_INVAL;
 	struct vs_mw *mw = vs_mw_alloc(pd, type, &err);
 
 	ck_assert_ptr_nonnull(mw);
+	ck_assert_int_eq(err, VS_OK);
 	return mw;
 }
 
@@ -399,16 +400,19 @@ END_TEST
 
 START_TEST(mw_011_remote_writes_need_a_region_that_is_written_locally)
 {
-	static const uint32_t access[] = {VS_ACCESS_REMOTE_WRITE, VS_ACCESS_REMOTE_ATOMIC, VS_ACCESS_REMOTE_READ};
+	static const uint32_t access[] = {VS_ACCESS_REMOTE_WRITE, VS_ACCESS_REMOTE_READ, VS_ACCESS_REMOTE_ATOMIC};
 	struct rig *r = rig_new(NULL);
 	struct vs_mw *mw = window(r->pd, (enum vs_mw_type)(1 + _i / 3));
 	struct vs_send_wr wr = bind_wr(r, mw, access[_i % 3]);
 
-	wr.bind.mr = region(r, r->pd, VS_ACCESS_MW_BIND); /* no remote right of its own: the window has its own */
-	if (_i % 3 == 2)
-		opens(r, 1, P, MEM(r, OFF), bound(r, mw, &wr));
-	else
+	/* No remote right of its own: the window has its own. */
+	wr.bind.mr = region(r, r->pd, VS_ACCESS_MW_BIND);
+	if (_i % 3 != 1) {
 		not_bound(r, mw, &wr, VS_REASON_MR_LOCAL_WRITE);
+		next_qp(r);
+		wr.bind.mr = region(r, r->pd, VS_ACCESS_MW_BIND | VS_ACCESS_LOCAL_WRITE);
+	}
+	opens(r, _i % 3, P, MEM(r, OFF), bound(r, mw, &wr));
 	rig_free(r);
 }
 END_TEST
@@ -682,6 +686,41 @@ START_TEST(mw_001_the_key_of_each_posted_bind_is_known_before_it_is_executed)
 }
 END_TEST
 
+START_TEST(mw_001_many_binds_posted_at_once)
+{
+	struct rig *r = rig_new(NULL);
+	struct vs_mw *mw = window(r->pd, VS_MW_TYPE_1);
+	struct vs_send_wr wr = bind_wr(r, mw, RIGHTS);
+	unsigned round, i;
+
+	for (round = 0; round < 6; round++) { /* the key byte goes once around */
+		for (i = 0; i < 64; i++)
+			post(r, &wr);
+		rig_expect_silence(r);
+		for (i = 0; i < 64; i++)
+			rig_expect_wc(r, r->scq, 50, VS_WC_SUCCESS);
+		ck_assert_uint_eq(vs_mw_rkey(mw), vs_mw_posted_rkey(mw));
+		opens(r, 0, P + round, MEM(r, OFF), vs_mw_rkey(mw));
+	}
+	rig_free(r);
+}
+END_TEST
+
+START_TEST(mw_001_a_domain_stays_as_long_as_it_has_a_window)
+{
+	struct rig *r = rig_new(NULL);
+	int err;
+	struct vs_pd *pd = vs_pd_create(r->dev, &err);
+	struct vs_mw *mw = window(pd, (enum vs_mw_type)(1 + _i));
+
+	ck_assert_int_eq(vs_pd_destroy(pd), VS_ERR_BUSY);
+	ck_assert_int_eq(vs_dev_refusal(r->dev), VS_REASON_IN_USE);
+	ck_assert_int_eq(vs_mw_dealloc(mw), VS_OK);
+	ck_assert_int_eq(vs_pd_destroy(pd), VS_OK);
+	rig_free(r);
+}
+END_TEST
+
 START_TEST(mw_001_what_alloc_and_post_refuse)
 {
 	struct rig_opt o = {.dev.max_mw = 2};
@@ -717,6 +756,8 @@ Suite *vs_suite(void)
 	tcase_add_test(tc, mw_001_binding_again_moves_the_window_and_kills_the_old_key);
 	tcase_add_test(tc, mw_001_a_bind_completes_behind_what_was_posted_before);
 	tcase_add_test(tc, mw_001_the_key_of_each_posted_bind_is_known_before_it_is_executed);
+	tcase_add_test(tc, mw_001_many_binds_posted_at_once);
+	tcase_add_loop_test(tc, mw_001_a_domain_stays_as_long_as_it_has_a_window, 0, 2);
 	tcase_add_test(tc, mw_001_what_alloc_and_post_refuse);
 	tcase_add_loop_test(tc, mw_002_length_0_unbinds_type_1, 0, 2);
 	tcase_add_test(tc, mw_003_type_1_is_never_zero_based);
