@@ -105,7 +105,7 @@ void vs_rres_save(struct vs_qp *qp, const struct vs_rres *res)
 	assert(size > 0 && size <= qp->resp.rres_size);
 	if (qp->resp.rres_tail - qp->resp.rres_head >= size)
 		qp->resp.rres_head = qp->resp.rres_tail - size + 1;
-	qp->resp.rres[qp->resp.rres_tail++ % qp->resp.rres_size] = *res;
+	qp->resp.rres[qp->resp.rres_tail++ & qp->resp.rres_mask] = *res;
 }
 
 /* The saved entry that owns `psn`, newest first; NULL: it is gone. */
@@ -114,7 +114,7 @@ static const struct vs_rres *saved(const struct vs_qp *qp, uint32_t psn)
 	uint32_t i;
 
 	for (i = qp->resp.rres_tail; i != qp->resp.rres_head; i--) {
-		const struct vs_rres *r = &qp->resp.rres[(i - 1) % qp->resp.rres_size];
+		const struct vs_rres *r = &qp->resp.rres[(i - 1) & qp->resp.rres_mask];
 
 		if (vs_psn_in(psn, r->first_psn, r->npsn))
 			return r;

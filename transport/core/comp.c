@@ -43,7 +43,7 @@ static void progress(struct vs_qp *qp)
 
 static struct vs_swqe *head(struct vs_qp *qp)
 {
-	return qp->sq.head != qp->sq.tail ? &qp->sq.wqe[qp->sq.head % qp->sq.size] : NULL;
+	return qp->sq.head != qp->sq.tail ? vs_sq_at(qp, qp->sq.head) : NULL;
 }
 
 /* The request that PSN belongs to; NULL: none that has PSNs. */
@@ -52,7 +52,7 @@ static struct vs_swqe *find(struct vs_qp *qp, uint32_t psn)
 	uint32_t i;
 
 	for (i = qp->sq.head; i != qp->sq.tail; i++) {
-		struct vs_swqe *w = &qp->sq.wqe[i % qp->sq.size];
+		struct vs_swqe *w = vs_sq_at(qp, i);
 
 		if (w->npsn > 0 && vs_psn_in(psn, w->first_psn, w->npsn))
 			return w;

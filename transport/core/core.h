@@ -131,6 +131,19 @@ uint64_t vs_hash(const void *p, size_t len);
 void vs_dma_read(struct vs_dev *dev, struct vs_qp *qp, uint32_t key, uint64_t host, void *dst, uint32_t len);
 void vs_dma_write(struct vs_dev *dev, struct vs_qp *qp, uint32_t key, uint64_t host, const void *src, uint32_t len);
 
+/*
+ * Rings hold a power of two, so that free-running indices find their slot across 2^32. `size` is what the consumer
+ * was granted, at most 2^24; `mask` one less than the slots there are.
+ */
+static inline uint32_t vs_ring_mask(uint32_t size)
+{
+	uint32_t slots = 1;
+
+	while (slots < size)
+		slots <<= 1;
+	return slots - 1;
+}
+
 /* ---- work queue entries ---- */
 enum vs_wqe_state { VS_WQE_POSTED = 0, VS_WQE_ACTIVE /* has a PSN, sending */, VS_WQE_SENT, VS_WQE_DONE };
 
@@ -178,7 +191,7 @@ struct vs_rwqe {
 struct vs_rq {
 	struct vs_rwqe *wqe;
 	struct vs_sge *sges;
-	uint32_t size, head, tail; /* free-running; tail - head entries are queued */
+	uint32_t size, mask, head, tail; /* free-running; tail - head entries are queued */
 	uint32_t max_sge;
 };
 
@@ -186,6 +199,10 @@ int vs_rq_init(struct vs_dev *dev, struct vs_rq *rq, uint32_t size, uint32_t max
 void vs_rq_fini(struct vs_dev *dev, struct vs_rq *rq);
 /* Appends; the caller has checked num_sge and that there is room. */
 void vs_rq_push(struct vs_rq *rq, const struct vs_recv_wr *wr, uint64_t cause);
+static inline struct vs_rwqe *vs_rq_at(const struct vs_rq *rq, uint32_t index)
+{
+	return &rq->wqe[index & rq->mask];
+}
 static inline bool vs_rq_full(const struct vs_rq *rq)
 {
 	return rq->tail - rq->head == rq->size;
@@ -208,7 +225,7 @@ struct vs_srq {
 struct vs_cq {
 	struct vs_dev *dev;
 	struct vs_wc *wc;
-	uint32_t size, head, tail;
+	uint32_t size, mask, head, tail;
 	uint32_t users;
 	uint8_t armed; /* 0, 1 solicited only, 2 any */
 	bool overflown;
@@ -282,7 +299,7 @@ struct vs_qp {
 		struct vs_swqe *wqe;
 		struct vs_sge *sges;
 		uint8_t *inline_buf;
-		uint32_t size, head, tail;
+		uint32_t size, mask, head, tail;
 		uint32_t send;     /* index of the WQE to send from next; head <= send <= tail */
 		uint32_t send_pkt; /* packet of it: 0 .. npackets */
 	} sq;
@@ -329,7 +346,7 @@ struct vs_qp {
 		uint64_t va;           /* WRITE: where the next byte goes */
 		uint32_t rkey, dmalen; /* WRITE: from the RETH */
 		struct vs_rres *rres;  /* ring of max(1, max_dest_rd_atomic cap) */
-		uint32_t rres_size, rres_head, rres_tail;
+		uint32_t rres_size, rres_mask, rres_head, rres_tail;
 		struct vs_answer answer[VS_ANSWERS];
 		uint32_t answer_head, answer_tail;
 	} resp;
@@ -353,6 +370,11 @@ struct vs_mcast_group {
 	uint32_t count;
 	struct vs_qp **qp; /* attr.max_mcast_qp_attach entries */
 };
+
+static inline struct vs_swqe *vs_sq_at(const struct vs_qp *qp, uint32_t index)
+{
+	return &qp->sq.wqe[index & qp->sq.mask];
+}
 
 /* An outgoing packet: fill p.bth, p.hdrs, p.ext and the payload, then send. */
 struct vs_tx {

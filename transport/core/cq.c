@@ -17,7 +17,8 @@ struct vs_cq *vs_cq_create(struct vs_dev *dev, uint32_t cqe, uint64_t cookie, in
 	}
 	cq = dev->n_cq < dev->attr.max_cq ? vs_alloc(dev, sizeof(*cq)) : NULL;
 	if (cq != NULL) {
-		cq->wc = vs_alloc(dev, cqe * sizeof(cq->wc[0]));
+		cq->mask = vs_ring_mask(cqe);
+		cq->wc = vs_alloc(dev, ((size_t)cq->mask + 1) * sizeof(cq->wc[0]));
 		if (cq->wc == NULL) {
 			vs_free(dev, cq, sizeof(*cq));
 			cq = NULL;
@@ -47,7 +48,7 @@ void vs_cq_free(struct vs_cq *cq)
 	vs_list_del(&cq->event_link);
 	vs_list_del(&cq->link);
 	dev->n_cq--;
-	vs_free(dev, cq->wc, cq->size * sizeof(cq->wc[0]));
+	vs_free(dev, cq->wc, ((size_t)cq->mask + 1) * sizeof(cq->wc[0]));
 	vs_free(dev, cq, sizeof(*cq));
 }
 
@@ -80,19 +81,21 @@ int vs_cq_destroy(struct vs_cq *cq)
 int vs_cq_resize(struct vs_cq *cq, uint32_t cqe)
 {
 	struct vs_dev *dev = cq->dev;
-	uint32_t used = cq->tail - cq->head, i;
+	uint32_t used = cq->tail - cq->head, mask, i;
 	struct vs_wc *wc;
 
 	if (cqe == 0 || cqe > dev->attr.max_cqe || cqe < used)
 		return vs_refuse(dev, VS_ERR_INVAL, VS_REASON_CQ_SIZE);
-	wc = vs_alloc(dev, cqe * sizeof(wc[0]));
+	mask = vs_ring_mask(cqe);
+	wc = vs_alloc(dev, ((size_t)mask + 1) * sizeof(wc[0]));
 	if (wc == NULL)
 		return vs_refuse(dev, VS_ERR_NOSPACE, VS_REASON_LIMIT_CQ);
 	for (i = 0; i < used; i++)
-		wc[i] = cq->wc[(cq->head + i) % cq->size];
-	vs_free(dev, cq->wc, cq->size * sizeof(cq->wc[0]));
+		wc[i] = cq->wc[(cq->head + i) & cq->mask];
+	vs_free(dev, cq->wc, ((size_t)cq->mask + 1) * sizeof(cq->wc[0]));
 	cq->wc = wc;
 	cq->size = cqe;
+	cq->mask = mask;
 	cq->head = 0;
 	cq->tail = used;
 	return VS_OK;
@@ -111,11 +114,7 @@ int vs_cq_poll(struct vs_cq *cq, struct vs_wc *wc, int n)
 	if (cq->overflown)
 		return vs_refuse(dev, VS_ERR_INVAL, VS_REASON_CQ_OVERFLOW);
 	while (got < n && cq->head != cq->tail) {
-		wc[got] = cq->wc[cq->head % cq->size];
-		if (++cq->head == cq->size) { /* free-running, kept small so that % stays exact */
-			cq->head -= cq->size;
-			cq->tail -= cq->size;
-		}
+		wc[got] = cq->wc[cq->head++ & cq->mask];
 		if (VS_EV_ON(dev, VS_LEVEL_BASE)) {
 			const uint64_t a[] = {wc[got].status, wc[got].opcode};
 
@@ -189,7 +188,7 @@ void vs_cq_push(struct vs_cq *cq, struct vs_qp *qp, const struct vs_wc *wc, bool
 		overflow(cq);
 		return;
 	}
-	slot = &cq->wc[cq->tail++ % cq->size];
+	slot = &cq->wc[cq->tail++ & cq->mask];
 	*slot = *wc;
 	slot->qp_num = qp->qpn;
 	slot->time_ns = dev->now_ns;

@@ -111,7 +111,7 @@ static void fill(struct vs_qp *qp, struct vs_swqe *w, const struct vs_send_wr *w
 	w->invalidate_rkey = wr->invalidate_rkey;
 	w->remote_addr = wr->rdma.remote_addr;
 	w->rkey = wr->rdma.rkey;
-	if (!(atomic && qp->sq.tail >= qp->sq.size && VS_DEVIATES(qp->dev, STALE_WQE))) {
+	if (!(atomic && qp->sq.tail > qp->sq.mask && VS_DEVIATES(qp->dev, STALE_WQE))) {
 		w->compare_add = wr->atomic.compare_add;
 		w->swap = wr->atomic.swap;
 	}
@@ -161,7 +161,7 @@ int vs_qp_post_send(struct vs_qp *qp, const struct vs_send_wr *wr)
 		vs_ev_wr(qp->dev, VS_EV_VERB_POST_SEND, qp, wr->wr_id, 0, 6, a);
 		return rc;
 	}
-	w = &qp->sq.wqe[qp->sq.tail % qp->sq.size];
+	w = vs_sq_at(qp, qp->sq.tail);
 	fill(qp, w, wr, (uint32_t)length);
 	w->post_cause = vs_ev_wr(qp->dev, VS_EV_VERB_POST_SEND, qp, wr->wr_id, 0, 6, a);
 	qp->sq.tail++;

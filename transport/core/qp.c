@@ -35,19 +35,21 @@ static int alloc_queues(struct vs_qp *qp)
 {
 	struct vs_dev *dev = qp->dev;
 	const struct vs_qp_cap *c = &qp->init.cap;
-	size_t sges = c->max_send_sge > 0 ? c->max_send_sge : 1;
+	size_t sges = c->max_send_sge > 0 ? c->max_send_sge : 1, slots;
 	uint32_t i;
 	int rc;
 
 	qp->sq.size = c->max_send_wr;
+	qp->sq.mask = vs_ring_mask(c->max_send_wr);
+	slots = (size_t)qp->sq.mask + 1;
 	if (qp->sq.size > 0) {
-		qp->sq.wqe = vs_alloc(dev, qp->sq.size * sizeof(qp->sq.wqe[0]));
-		qp->sq.sges = vs_alloc(dev, qp->sq.size * sges * sizeof(qp->sq.sges[0]));
+		qp->sq.wqe = vs_alloc(dev, slots * sizeof(qp->sq.wqe[0]));
+		qp->sq.sges = vs_alloc(dev, slots * sges * sizeof(qp->sq.sges[0]));
 		if (c->max_inline_data > 0)
-			qp->sq.inline_buf = vs_alloc(dev, (size_t)qp->sq.size * c->max_inline_data);
+			qp->sq.inline_buf = vs_alloc(dev, slots * c->max_inline_data);
 		if (qp->sq.wqe == NULL || qp->sq.sges == NULL || (c->max_inline_data > 0 && qp->sq.inline_buf == NULL))
 			return VS_ERR_NOSPACE;
-		for (i = 0; i < qp->sq.size; i++) {
+		for (i = 0; i < slots; i++) {
 			qp->sq.wqe[i].sge = &qp->sq.sges[i * sges];
 			if (qp->sq.inline_buf != NULL)
 				qp->sq.wqe[i].inline_data = &qp->sq.inline_buf[(size_t)i * c->max_inline_data];
@@ -62,7 +64,8 @@ static int alloc_queues(struct vs_qp *qp)
 	qp->resp.wqe_sge = vs_alloc(dev, qp->resp.wqe_sge_max * sizeof(qp->resp.wqe_sge[0]));
 	/* The device's maximum, so that modify never has to allocate. */
 	qp->resp.rres_size = qp->type == VS_QPT_RC ? dev->attr.max_rd_atomic : 1;
-	qp->resp.rres = vs_alloc(dev, qp->resp.rres_size * sizeof(qp->resp.rres[0]));
+	qp->resp.rres_mask = vs_ring_mask(qp->resp.rres_size);
+	qp->resp.rres = vs_alloc(dev, ((size_t)qp->resp.rres_mask + 1) * sizeof(qp->resp.rres[0]));
 	return qp->resp.wqe_sge != NULL && qp->resp.rres != NULL ? VS_OK : VS_ERR_NOSPACE;
 }
 
@@ -70,14 +73,14 @@ static void free_queues(struct vs_qp *qp)
 {
 	struct vs_dev *dev = qp->dev;
 	const struct vs_qp_cap *c = &qp->init.cap;
-	size_t sges = c->max_send_sge > 0 ? c->max_send_sge : 1;
+	size_t sges = c->max_send_sge > 0 ? c->max_send_sge : 1, slots = (size_t)qp->sq.mask + 1;
 
-	vs_free(dev, qp->sq.wqe, qp->sq.size * sizeof(qp->sq.wqe[0]));
-	vs_free(dev, qp->sq.sges, qp->sq.size * sges * sizeof(qp->sq.sges[0]));
-	vs_free(dev, qp->sq.inline_buf, (size_t)qp->sq.size * c->max_inline_data);
+	vs_free(dev, qp->sq.wqe, slots * sizeof(qp->sq.wqe[0]));
+	vs_free(dev, qp->sq.sges, slots * sges * sizeof(qp->sq.sges[0]));
+	vs_free(dev, qp->sq.inline_buf, slots * c->max_inline_data);
 	vs_rq_fini(dev, &qp->rq);
 	vs_free(dev, qp->resp.wqe_sge, qp->resp.wqe_sge_max * sizeof(qp->resp.wqe_sge[0]));
-	vs_free(dev, qp->resp.rres, qp->resp.rres_size * sizeof(qp->resp.rres[0]));
+	vs_free(dev, qp->resp.rres, ((size_t)qp->resp.rres_mask + 1) * sizeof(qp->resp.rres[0]));
 }
 
 static void init_timers(struct vs_qp *qp)
@@ -286,7 +289,7 @@ static void push_sq(struct vs_qp *qp, const struct vs_swqe *w, enum vs_wc_status
 void vs_sq_complete_head(struct vs_qp *qp, enum vs_wc_status status, enum vs_reason why, uint32_t byte_len)
 {
 	/* The head moves first: an overflow of the CQ inside push flushes what is left, not this one again. */
-	const struct vs_swqe w = qp->sq.wqe[qp->sq.head % qp->sq.size];
+	const struct vs_swqe w = *vs_sq_at(qp, qp->sq.head);
 
 	assert(qp->sq.head != qp->sq.tail);
 	qp->sq.head++;
@@ -316,7 +319,7 @@ bool vs_rq_take(struct vs_qp *qp)
 	assert(!qp->resp.has_wqe);
 	if (vs_rq_empty(rq))
 		return false;
-	w = &rq->wqe[rq->head++ % rq->size];
+	w = vs_rq_at(rq, rq->head++);
 	qp->resp.wqe = *w;
 	qp->resp.wqe.sge = qp->resp.wqe_sge;
 	memcpy(qp->resp.wqe_sge, w->sge, w->num_sge * sizeof(w->sge[0]));
@@ -359,7 +362,7 @@ void vs_qp_flush_rq(struct vs_qp *qp)
 			qp->resp.has_wqe = false;
 			wc.wr_id = qp->resp.wqe.wr_id;
 		} else if (!vs_rq_empty(&qp->rq)) {
-			wc.wr_id = qp->rq.wqe[qp->rq.head++ % qp->rq.size].wr_id;
+			wc.wr_id = vs_rq_at(&qp->rq, qp->rq.head++)->wr_id;
 		} else {
 			return;
 		}

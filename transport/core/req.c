@@ -49,11 +49,6 @@ static uint32_t packets(const struct vs_qp *qp, const struct vs_swqe *w)
 	return vs_swqe_is_rd_atomic(w) ? 1 : vs_psn_count(w->length, qp->mtu);
 }
 
-static struct vs_swqe *at(struct vs_qp *qp, uint32_t index)
-{
-	return &qp->sq.wqe[index % qp->sq.size];
-}
-
 /*
  * Nothing will be sent for now behind `end`. If nobody has asked for an acknowledge of what is out before it, because
  * more was to follow, the last packet goes out again and asks.
@@ -92,7 +87,7 @@ void vs_req_ask_now(struct vs_qp *qp)
 void vs_req_retire(struct vs_qp *qp)
 {
 	while (qp->sq.head != qp->sq.tail) {
-		struct vs_swqe *w = at(qp, qp->sq.head);
+		struct vs_swqe *w = vs_sq_at(qp, qp->sq.head);
 		enum vs_wc_status status = (enum vs_wc_status)w->status;
 		enum vs_reason why = (enum vs_reason)w->why;
 
@@ -113,7 +108,7 @@ void vs_req_check_drained(struct vs_qp *qp)
 {
 	if (qp->attr.state != VS_QPS_SQD || qp->req.drained_told || qp->sq.head != qp->sq.send)
 		return;
-	if (qp->sq.head != qp->sq.tail && at(qp, qp->sq.head)->state != VS_WQE_POSTED)
+	if (qp->sq.head != qp->sq.tail && vs_sq_at(qp, qp->sq.head)->state != VS_WQE_POSTED)
 		return; /* a message in progress */
 	qp->attr.sq_draining = 0;
 	qp->req.drained_told = true;
@@ -298,7 +293,7 @@ static void run_local_again(struct vs_qp *qp, struct vs_swqe *w)
 static struct vs_swqe *next_request(struct vs_qp *qp)
 {
 	while (may_send(qp)) {
-		struct vs_swqe *w = at(qp, qp->sq.send);
+		struct vs_swqe *w = vs_sq_at(qp, qp->sq.send);
 		uint32_t index = qp->sq.send;
 
 		if (w->state == VS_WQE_DONE) { /* local operation or answered READ that a retry passes over */
@@ -452,7 +447,7 @@ static bool next_flows(const struct vs_qp *qp)
 
 	if (qp->sq.send + 1 == qp->sq.tail || qp->attr.state != VS_QPS_RTS || qp->dev->attr.e2e_credits)
 		return false;
-	next = &qp->sq.wqe[(qp->sq.send + 1) % qp->sq.size];
+	next = vs_sq_at(qp, qp->sq.send + 1);
 	return !vs_swqe_is_local(next) && !(next->flags & VS_SEND_FENCE);
 }
 
@@ -562,7 +557,7 @@ uint32_t vs_req_cursor_psn(const struct vs_qp *qp)
 
 	if (qp->sq.send == qp->sq.tail)
 		return qp->req.next_psn;
-	w = &qp->sq.wqe[qp->sq.send % qp->sq.size];
+	w = vs_sq_at(qp, qp->sq.send);
 	if (w->npsn == 0) /* not started, local, or failed before it was */
 		return qp->req.next_psn;
 	if (w->opcode == VS_WR_RDMA_READ)
@@ -577,7 +572,7 @@ bool vs_req_has_output(const struct vs_qp *qp)
 
 	if (!may_send(qp) || (qp->req.rate_bps != 0 && qp->req.next_tx_ns > qp->dev->now_ns))
 		return false;
-	w = &qp->sq.wqe[qp->sq.send % qp->sq.size];
+	w = vs_sq_at(qp, qp->sq.send);
 	if (w->state == VS_WQE_ACTIVE || w->state == VS_WQE_SENT)
 		return window_open(qp, w) || vs_psn_lt(vs_req_cursor_psn(qp), qp->req.sent_psn);
 	return w->state == VS_WQE_POSTED ? qp->attr.state == VS_QPS_RTS && window_open(qp, w)

@@ -274,13 +274,13 @@ static struct verdict check_receive(const struct request *q)
 {
 	struct vs_qp *qp = q->qp;
 	const struct vs_rq *rq = qp->srq != NULL ? &qp->srq->rq : &qp->rq;
-	const struct vs_rwqe *wqe =
-		qp->resp.has_wqe ? &qp->resp.wqe : &rq->wqe[rq->head % (rq->size > 0 ? rq->size : 1)];
 	uint32_t offset = q->starts ? 0 : qp->resp.received;
+	const struct vs_rwqe *wqe;
 	enum vs_reason r;
 
 	if (!q->send)
 		return pass();
+	wqe = qp->resp.has_wqe ? &qp->resp.wqe : vs_rq_at(rq, rq->head);
 	if ((uint64_t)offset + q->p->payload_len > wqe->length)
 		return fatal(VS_NAK_INV_REQ, VS_REASON_RECEIVE_LENGTH, VS_WC_LOC_LEN_ERR);
 	r = receive(qp, wqe, offset, NULL, q->p->payload_len);

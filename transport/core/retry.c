@@ -38,7 +38,7 @@ void vs_req_move_cursor(struct vs_qp *qp, uint32_t psn)
 	uint32_t i;
 
 	for (i = qp->sq.head; i != qp->sq.tail; i++) {
-		const struct vs_swqe *w = &qp->sq.wqe[i % qp->sq.size];
+		const struct vs_swqe *w = vs_sq_at(qp, i);
 
 		if (w->npsn == 0 || vs_swqe_is_local(w)) {
 			if (w->state == VS_WQE_POSTED)
@@ -51,7 +51,7 @@ void vs_req_move_cursor(struct vs_qp *qp, uint32_t psn)
 		qp->sq.send_pkt = vs_swqe_is_rd_atomic(w) ? 0 : vs_psn_add(psn, -(int32_t)w->first_psn);
 		/* Deviation: local operations in front of it are repeated too. */
 		while (VS_DEVIATES(qp->dev, LOCAL_OPS_REPLAYED) && qp->sq.send != qp->sq.head &&
-		       vs_swqe_is_local(&qp->sq.wqe[(qp->sq.send - 1) % qp->sq.size])) {
+		       vs_swqe_is_local(vs_sq_at(qp, qp->sq.send - 1))) {
 			qp->sq.send--;
 			qp->sq.send_pkt = 0;
 		}
@@ -63,7 +63,7 @@ void vs_req_move_cursor(struct vs_qp *qp, uint32_t psn)
 void vs_req_cursor_to_new(struct vs_qp *qp)
 {
 	while (qp->sq.send != qp->sq.tail) {
-		const struct vs_swqe *w = &qp->sq.wqe[qp->sq.send % qp->sq.size];
+		const struct vs_swqe *w = vs_sq_at(qp, qp->sq.send);
 		uint32_t left;
 
 		if (w->state == VS_WQE_POSTED || (w->state == VS_WQE_DONE && w->status != VS_WC_SUCCESS))
@@ -84,7 +84,7 @@ void vs_req_cursor_to_new(struct vs_qp *qp)
 void vs_req_fail_head(struct vs_qp *qp, enum vs_wc_status status, enum vs_reason why)
 {
 	while (qp->sq.head != qp->sq.tail) {
-		struct vs_swqe *w = &qp->sq.wqe[qp->sq.head % qp->sq.size];
+		struct vs_swqe *w = vs_sq_at(qp, qp->sq.head);
 
 		if (w->state == VS_WQE_DONE) { /* local operations in front complete as they are */
 			enum vs_wc_status s = (enum vs_wc_status)w->status;

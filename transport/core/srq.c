@@ -6,30 +6,36 @@
 
 /* ---- the ring ---- */
 
+static size_t slots(const struct vs_rq *rq)
+{
+	return (size_t)rq->mask + 1;
+}
+
 int vs_rq_init(struct vs_dev *dev, struct vs_rq *rq, uint32_t size, uint32_t max_sge)
 {
 	uint32_t i;
 
 	memset(rq, 0, sizeof(*rq));
 	rq->size = size;
+	rq->mask = vs_ring_mask(size);
 	rq->max_sge = max_sge;
 	if (size == 0)
 		return VS_OK;
-	rq->wqe = vs_alloc(dev, size * sizeof(rq->wqe[0]));
-	rq->sges = vs_alloc(dev, (size_t)size * (max_sge > 0 ? max_sge : 1) * sizeof(rq->sges[0]));
+	rq->wqe = vs_alloc(dev, slots(rq) * sizeof(rq->wqe[0]));
+	rq->sges = vs_alloc(dev, slots(rq) * (max_sge > 0 ? max_sge : 1) * sizeof(rq->sges[0]));
 	if (rq->wqe == NULL || rq->sges == NULL) {
 		vs_rq_fini(dev, rq);
 		return VS_ERR_NOSPACE;
 	}
-	for (i = 0; i < size; i++)
+	for (i = 0; i <= rq->mask; i++)
 		rq->wqe[i].sge = &rq->sges[(size_t)i * max_sge];
 	return VS_OK;
 }
 
 void vs_rq_fini(struct vs_dev *dev, struct vs_rq *rq)
 {
-	vs_free(dev, rq->wqe, rq->size * sizeof(rq->wqe[0]));
-	vs_free(dev, rq->sges, (size_t)rq->size * (rq->max_sge > 0 ? rq->max_sge : 1) * sizeof(rq->sges[0]));
+	vs_free(dev, rq->wqe, slots(rq) * sizeof(rq->wqe[0]));
+	vs_free(dev, rq->sges, slots(rq) * (rq->max_sge > 0 ? rq->max_sge : 1) * sizeof(rq->sges[0]));
 	memset(rq, 0, sizeof(*rq));
 }
 
@@ -39,7 +45,7 @@ void vs_rq_push(struct vs_rq *rq, const struct vs_recv_wr *wr, uint64_t cause)
 	uint32_t i;
 
 	assert(!vs_rq_full(rq) && wr->num_sge <= rq->max_sge);
-	w = &rq->wqe[rq->tail % rq->size];
+	w = vs_rq_at(rq, rq->tail);
 	w->wr_id = wr->wr_id;
 	w->num_sge = (uint16_t)wr->num_sge;
 	w->length = 0;
@@ -50,10 +56,6 @@ void vs_rq_push(struct vs_rq *rq, const struct vs_recv_wr *wr, uint64_t cause)
 			w->length + wr->sg_list[i].length < w->length ? UINT32_MAX : w->length + wr->sg_list[i].length;
 	}
 	rq->tail++;
-	if (rq->head >= rq->size) { /* free-running, kept small so that % stays exact */
-		rq->head -= rq->size;
-		rq->tail -= rq->size;
-	}
 }
 
 /* ---- shared receive queues ---- */
@@ -116,7 +118,7 @@ static int resize(struct vs_srq *srq, uint32_t size)
 	if (rc != VS_OK)
 		return vs_refuse(srq->dev, rc, VS_REASON_LIMIT_SRQ);
 	while (!vs_rq_empty(&srq->rq)) {
-		const struct vs_rwqe *w = &srq->rq.wqe[srq->rq.head++ % srq->rq.size];
+		const struct vs_rwqe *w = vs_rq_at(&srq->rq, srq->rq.head++);
 		const struct vs_recv_wr wr = {.wr_id = w->wr_id, .sg_list = w->sge, .num_sge = w->num_sge};
 
 		vs_rq_push(&bigger, &wr, w->post_cause);

@@ -57,7 +57,7 @@ size_t vs_ud_output(struct vs_qp *qp, uint8_t *buf, size_t cap, struct vs_pkt_me
 
 	if (!vs_ud_has_output(qp))
 		return 0;
-	w = &qp->sq.wqe[qp->sq.head % qp->sq.size];
+	w = vs_sq_at(qp, qp->sq.head);
 	dev->cause = w->post_cause;
 	status = check_send(qp, w, &why);
 	if (status != VS_WC_SUCCESS) {
@@ -210,7 +210,7 @@ static void deliver(struct vs_rx *rx, struct vs_qp *qp)
 		drop(rx, qp, VS_REASON_NO_RECEIVE);
 		return;
 	}
-	if (GRH_AREA + len > rq->wqe[rq->head % rq->size].length) {
+	if (GRH_AREA + len > vs_rq_at(rq, rq->head)->length) {
 		if (!VS_DEVIATES(qp->dev, UD_SHORT_IS_FATAL)) {
 			drop(rx, qp, VS_REASON_RECEIVE_LENGTH);
 			return;

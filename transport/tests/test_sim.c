@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "core/core.h"
 #include "runner.h"
 #include "vs/icrc.h"
 #include "vs/qp.h"
@@ -904,10 +905,10 @@ struct duo {
 	struct side side[2];
 };
 
-static void side_make(struct duo *d, int i)
+static void side_make(struct duo *d, int i, uint32_t depth)
 {
 	struct side *s = &d->side[i];
-	struct vs_qp_init in = {.type = VS_QPT_RC, .cap = {16, 16, 1, 1, 0}};
+	struct vs_qp_init in = {.type = VS_QPT_RC, .cap = {depth, depth, 1, 1, 0}};
 	struct vs_mr_attr m = {
 		.addr = (uintptr_t)s->mem, .length = sizeof(s->mem), .iova = (uintptr_t)s->mem, .access = 15};
 	int err;
@@ -930,7 +931,7 @@ static void side_connect(struct duo *d, int i)
 	a.path_mtu = VS_MTU_1024;
 	a.dest_qpn = vs_qp_num(d->side[!i].qp);
 	a.rq_psn = 0xfffffe;
-	a.max_dest_rd_atomic = 4;
+	a.max_dest_rd_atomic = 3;
 	a.min_rnr_timer = 1;
 	ck_assert_int_eq(vs_sim_av(d->sim, d->host[!i], 0, &a.av), VS_OK);
 	ck_assert_int_eq(vs_qp_modify(s->qp, &a,
@@ -942,14 +943,14 @@ static void side_connect(struct duo *d, int i)
 	a.timeout = 20; /* 4.3 s */
 	a.retry_cnt = 7;
 	a.rnr_retry = 7;
-	a.max_rd_atomic = 4;
+	a.max_rd_atomic = 3;
 	ck_assert_int_eq(vs_qp_modify(s->qp, &a,
 				      VS_QP_STATE | VS_QP_SQ_PSN | VS_QP_TIMEOUT | VS_QP_RETRY_CNT | VS_QP_RNR_RETRY |
 					      VS_QP_MAX_QP_RD_ATOMIC),
 			 0);
 }
 
-static struct duo *duo_new(const struct vs_dev_attr *attr, const struct vs_sim_link *link)
+static struct duo *duo_new_depth(const struct vs_dev_attr *attr, const struct vs_sim_link *link, uint32_t depth)
 {
 	struct duo *d = calloc(1, sizeof(*d));
 	struct vs_sim_attr a = {.seed = 11};
@@ -962,11 +963,16 @@ static struct duo *duo_new(const struct vs_dev_attr *attr, const struct vs_sim_l
 	for (int i = 0; i < 2; i++)
 		d->host[i] = vs_sim_add_host(d->sim, attr);
 	ck_assert_int_eq(vs_sim_connect(d->sim, d->host[0], d->host[1], link), VS_OK);
-	side_make(d, 0);
-	side_make(d, 1);
+	side_make(d, 0, depth);
+	side_make(d, 1, depth);
 	side_connect(d, 0);
 	side_connect(d, 1);
 	return d;
+}
+
+static struct duo *duo_new(const struct vs_dev_attr *attr, const struct vs_sim_link *link)
+{
+	return duo_new_depth(attr, link, 16);
 }
 
 static void duo_free(struct duo *d)
@@ -1069,6 +1075,47 @@ START_TEST(a_read_that_waits_for_its_pace_is_sent_when_all_before_it_is_acknowle
 }
 END_TEST
 
+/* Two billion requests later: every ring goes on across 2^32, whatever its size. */
+START_TEST(queues_of_any_size_go_on_when_their_indices_wrap)
+{
+	struct vs_dev_attr attr = {.cm_disabled = true, .max_rd_atomic = 3};
+
+	for (uint32_t depth = 1; depth <= 7; depth++) {
+		struct duo *d = duo_new_depth(&attr, &(struct vs_sim_link){.latency_ns = 10}, depth);
+		unsigned done = 0;
+
+		for (int i = 0; i < 2; i++) {
+			struct vs_qp *qp = d->side[i].qp;
+
+			qp->sq.head = qp->sq.tail = qp->sq.send = UINT32_MAX - 5;
+			qp->rq.head = qp->rq.tail = UINT32_MAX - 5;
+			qp->resp.rres_head = qp->resp.rres_tail = UINT32_MAX - 5;
+			d->side[i].cq->head = d->side[i].cq->tail = UINT32_MAX - 5;
+		}
+		for (uint64_t wr = 0; wr < 30; wr++) {
+			struct side *b = &d->side[1];
+			struct vs_sge sge = {(uintptr_t)b->mem, 64, vs_mr_lkey(b->mr)};
+			struct vs_recv_wr recv = {.wr_id = wr, .sg_list = &sge, .num_sge = 1};
+			bool atomic = wr % 3 == 0;
+			struct vs_wc wc;
+
+			if (!atomic)
+				ck_assert_int_eq(vs_qp_post_recv(b->qp, &recv), VS_OK);
+			post(d, atomic ? VS_WR_ATOMIC_FETCH_AND_ADD : VS_WR_SEND, atomic ? 8 : 64, wr);
+			vs_sim_run(d->sim, vs_sim_now(d->sim) + 1000);
+			done += completed(d);
+			if (atomic)
+				continue;
+			ck_assert_int_eq(vs_cq_poll(b->cq, &wc, 1), 1);
+			ck_assert_int_eq(wc.status, VS_WC_SUCCESS);
+			ck_assert_uint_eq(wc.wr_id, wr);
+		}
+		ck_assert_uint_eq(done, 30);
+		duo_free(d);
+	}
+}
+END_TEST
+
 static char *trace_of(uint64_t seed)
 {
 	struct vs_dev_attr attr = {.cm_disabled = true, .seed = seed};
@@ -1163,6 +1210,7 @@ Suite *vs_suite(void)
 	tcase_add_test(tc, a_lost_packet_costs_no_time_but_that_of_the_simulation);
 	tcase_add_test(tc, causes_lead_from_the_completion_to_the_post);
 	tcase_add_test(tc, a_read_that_waits_for_its_pace_is_sent_when_all_before_it_is_acknowledged);
+	tcase_add_test(tc, queues_of_any_size_go_on_when_their_indices_wrap);
 	tcase_add_test(tc, the_same_seed_gives_the_same_trace);
 	suite_add_tcase(s, tc);
 	return s;
