@@ -23,3 +23,13 @@ $(SOAK): $(call obj,transport/tests/sim_soak.c $(sort $(wildcard transport/tests
 	$(CC) $(OPT) $(SANFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS_VS)
 
 .PHONY: check-sim check-determinism
+
+# Figures: docs/performance.md. NDEBUG stays off: the asserts are part of the engine.
+bench-core: $(B)/tests/bench_core ## packets per second of both engines on one core, memory of a QP, cost of an idle one
+	@$<
+
+$(B)/tests/bench_core: $(call obj,transport/tests/bench_core.c) $(LIBVS) $(LIBJUDGE) $(LIBWIRE)
+	@mkdir -p $(@D)
+	$(CC) $(OPT) $(SANFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS_VS)
+
+.PHONY: bench-core
