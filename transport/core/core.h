@@ -436,11 +436,22 @@ void vs_pd_free(struct vs_pd *pd);
 /* A usable path: GID index, port, SL, hop limit; fills dmac. VS_REASON_NONE or why not. */
 enum vs_reason vs_av_resolve(struct vs_dev *dev, struct vs_av *av);
 
-/* Makes an event of `type` about `qp` (may be NULL) with up to 8 arguments; returns its seq, 0 without a sink. */
-uint64_t vs_ev(struct vs_dev *dev, enum vs_event_type type, const struct vs_qp *qp, uint64_t cause, unsigned n,
-	       const uint64_t *a);
-uint64_t vs_ev_wr(struct vs_dev *dev, enum vs_event_type type, const struct vs_qp *qp, uint64_t wr_id, uint64_t cause,
-		  unsigned n, const uint64_t *a);
+/*
+ * Makes an event of `type` about `qp` (may be NULL) with up to 8 arguments; returns its seq, 0 without a sink: then
+ * nothing is called and nothing is gathered for it.
+ */
+uint64_t vs_ev_make(struct vs_dev *dev, enum vs_event_type type, const struct vs_qp *qp, const uint64_t *wr_id,
+		    uint64_t cause, unsigned n, const uint64_t *a);
+static inline uint64_t vs_ev(struct vs_dev *dev, enum vs_event_type type, const struct vs_qp *qp, uint64_t cause,
+			     unsigned n, const uint64_t *a)
+{
+	return dev->attr.sink.emit == NULL ? 0 : vs_ev_make(dev, type, qp, NULL, cause, n, a);
+}
+static inline uint64_t vs_ev_wr(struct vs_dev *dev, enum vs_event_type type, const struct vs_qp *qp, uint64_t wr_id,
+				uint64_t cause, unsigned n, const uint64_t *a)
+{
+	return dev->attr.sink.emit == NULL ? 0 : vs_ev_make(dev, type, qp, &wr_id, cause, n, a);
+}
 #define VS_EV_ON(dev, lvl) ((dev)->attr.sink.emit != NULL && (dev)->attr.sink.level >= (lvl))
 
 struct vs_qp *vs_qp_find(const struct vs_dev *dev, uint32_t qpn);

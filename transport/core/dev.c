@@ -40,8 +40,8 @@ uint64_t vs_random(struct vs_dev *dev)
 	return z ^ z >> 31;
 }
 
-static uint64_t emit(struct vs_dev *dev, enum vs_event_type type, const struct vs_qp *qp, bool has_wr, uint64_t wr_id,
-		     uint64_t cause, unsigned n, const uint64_t *a)
+uint64_t vs_ev_make(struct vs_dev *dev, enum vs_event_type type, const struct vs_qp *qp, const uint64_t *wr_id,
+		    uint64_t cause, unsigned n, const uint64_t *a)
 {
 	struct vs_event ev;
 
@@ -52,26 +52,14 @@ static uint64_t emit(struct vs_dev *dev, enum vs_event_type type, const struct v
 	ev.cause = cause;
 	ev.type = (uint16_t)type;
 	ev.qpn = qp != NULL ? qp->qpn : 0;
-	ev.has_wr = has_wr;
-	ev.wr_id = wr_id;
+	ev.has_wr = wr_id != NULL;
+	ev.wr_id = wr_id != NULL ? *wr_id : 0;
 	ev.pkt_id = dev->ev_pkt_id;
 	memcpy(ev.node, dev->name, sizeof(ev.node));
-	assert(n == vs_event_info(type)->nargs && n <= VS_EVENT_MAX_ARGS);
+	assert(n <= VS_EVENT_MAX_ARGS);
 	if (n > 0)
 		memcpy(ev.a, a, n * sizeof(a[0]));
 	return dev->attr.sink.emit(dev->attr.sink.ctx, &ev);
-}
-
-uint64_t vs_ev(struct vs_dev *dev, enum vs_event_type type, const struct vs_qp *qp, uint64_t cause, unsigned n,
-	       const uint64_t *a)
-{
-	return emit(dev, type, qp, false, 0, cause, n, a);
-}
-
-uint64_t vs_ev_wr(struct vs_dev *dev, enum vs_event_type type, const struct vs_qp *qp, uint64_t wr_id, uint64_t cause,
-		  unsigned n, const uint64_t *a)
-{
-	return emit(dev, type, qp, true, wr_id, cause, n, a);
 }
 
 int vs_refuse(struct vs_dev *dev, int err, enum vs_reason r)

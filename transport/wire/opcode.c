@@ -23,9 +23,8 @@ unsigned vs_hdrs_size(uint32_t hdrs)
 {
 	unsigned size = 0;
 
-	for (unsigned i = 0; i < VS_HDR_COUNT; i++)
-		if (hdrs & (1u << i))
-			size += vs_hdr_size[i];
+	for (hdrs &= (1u << VS_HDR_COUNT) - 1; hdrs != 0; hdrs &= hdrs - 1)
+		size += vs_hdr_size[__builtin_ctz(hdrs)];
 	return size;
 }
 
