@@ -5,7 +5,8 @@
  *
  *   bench_core [SECONDS]     per measurement; default 1
  *
- * Rates are per second of processor time, so that other work on the machine disturbs them little.
+ * Rates are per second of processor time, and the best of ten parts, so that other work on the machine disturbs
+ * them little.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -197,15 +198,29 @@ static struct rate measure(struct bench *b, enum vs_wr_opcode op, uint32_t len, 
 	return (struct rate){(double)(b->sent - sent) / t, (double)(vs_sim_stats(b->sim)->sent - packets) / t};
 }
 
+/* The best of ten parts: what disturbs a part makes it slower, never faster. */
+static struct rate best(struct bench *b, enum vs_wr_opcode op, uint32_t len, double seconds)
+{
+	struct rate most = {0, 0};
+
+	for (int i = 0; i < 10; i++) {
+		struct rate r = measure(b, op, len, seconds / 10);
+
+		if (r.messages > most.messages)
+			most = r;
+	}
+	return most;
+}
+
 static void bench_rates(double seconds)
 {
 	struct bench *b = bench_new();
 	struct rate r;
 
-	r = measure(b, VS_WR_SEND, 64, seconds);
+	r = best(b, VS_WR_SEND, 64, seconds);
 	printf("64-byte SEND        %6.2f million messages/s, %6.2f million packets/s\n", r.messages / 1e6,
 	       r.packets / 1e6);
-	r = measure(b, VS_WR_RDMA_WRITE, 4096, seconds);
+	r = best(b, VS_WR_RDMA_WRITE, 4096, seconds);
 	printf("4 KiB WRITE         %6.2f million messages/s, %6.2f million packets/s, %.1f Gbit/s of payload\n",
 	       r.messages / 1e6, r.packets / 1e6, r.messages * 4096 * 8 / 1e9);
 	bench_free(b);
