@@ -62,8 +62,10 @@ int vs_frame_destination(const struct vs_sim *sim, const struct vs_sim_frame *f)
 	int i;
 
 	if (sim->link == VS_LINK_IB) {
-		uint16_t dlid = f->len >= 8 ? (uint16_t)(f->buf[2] << 8 | f->buf[3]) : 0xffff;
+		uint16_t dlid = 0xffff;
 
+		if (f->len >= 8)
+			dlid = (uint16_t)(f->buf[2] << 8 | f->buf[3]);
 		for (i = 0; i < sim->n_nodes && dlid < 0xc000; i++)
 			if (sim->node[i]->kind != VS_NODE_SWITCH && sim->node[i]->lid == dlid)
 				return i;
