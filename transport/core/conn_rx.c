@@ -102,8 +102,13 @@ static void duplicate_req(struct rx_cm *r, struct vs_conn *c)
 	case VS_CONN_MRA_REQ_SENT:
 	case VS_CONN_REP_SENT:
 	case VS_CONN_MRA_REP_RCVD:
-	case VS_CONN_TIMEWAIT: /* a REJ that got lost; after a life, nothing is kept */
 		vs_conn_send_again(c);
+		break;
+	case VS_CONN_TIMEWAIT:
+		if (c->msg.attribute == VS_CM_ATTR_REJ) /* it got lost */
+			vs_conn_send_again(c);
+		else /* what it began is over */
+			reject(r, c->remote_id, VS_CM_REJ_STALE_CONN, NULL, 0);
 		break;
 	default:
 		break;
@@ -239,6 +244,7 @@ static void rx_rej(struct rx_cm *r)
 	case VS_CONN_REP_SENT:
 	case VS_CONN_MRA_REP_RCVD:
 	case VS_CONN_REP_RCVD:
+	case VS_CONN_MRA_REP_SENT:
 		vs_conn_event_push(c, VS_CONN_EV_REJECTED, q->reason, q->private_data, sizeof(q->private_data));
 		vs_conn_close(c);
 		break;
