@@ -51,7 +51,7 @@ check-install: all ## what make install installs can be used, and make uninstall
 	@CC='$(CC)' scripts/tests/install-test.sh '$(MAKE)' $(B)
 
 # A plain build of its own: sanitizers would add calls, and B may be built with anything.
-PURE_OBJS = $(patsubst %.c,$(B)/pure/obj/%.o,$(sort $(WIRE_SRCS) $(wildcard transport/core/*.c)))
+PURE_OBJS = $(patsubst %.c,$(B)/pure/obj/%.o,$(sort $(WIRE_SRCS) $(wildcard transport/core/*.c) transport/event/event.c transport/event/names.c))
 check-pure: ## codec and engine call no clock, socket, rand, stdio, getenv, malloc
 	@scripts/check-pure.sh --self-test
 	@$(SUBMAKE) B=$(B)/pure SAN= CFLAGS= CPPFLAGS= $(PURE_OBJS)

@@ -188,22 +188,23 @@ START_TEST(cq_004_resized_under_load_nothing_is_lost_and_the_order_is_kept)
 	static const uint32_t sizes[] = {64, 9, 1000, 7, 7, 8, 65536, 6};
 	struct vs_cq *cq;
 	struct rig *r = small(10, &cq);
-	unsigned next = 0, psn = P, i;
+	unsigned next = 0, i;
+	int32_t sent = 0;
 
 	receives(r, 0, 63);
 	for (i = 0; i < 9; i++) /* the ring does not start at 0 */
-		rig_in_write(r, VS_OP_RC_WRITE_ONLY_IMM, psn++, MEM(r, 0), KEY(r), 8, 8);
+		rig_in_write(r, VS_OP_RC_WRITE_ONLY_IMM, vs_psn_add(P, sent++), MEM(r, 0), KEY(r), 8, 8);
 	expect_range(r, cq, 0, 2, VS_WC_SUCCESS);
 	next = 3;
 	for (i = 0; i < COUNT(sizes); i++) {
 		ck_assert_int_eq(vs_cq_resize(cq, sizes[i]), VS_OK); /* six are queued */
 		ck_assert_uint_eq(vs_cq_capacity(cq), sizes[i]);
 		rig_expect_wc(r, cq, next++, VS_WC_SUCCESS);
-		rig_in_write(r, VS_OP_RC_WRITE_ONLY_IMM, psn++, MEM(r, 0), KEY(r), 8, 8);
+		rig_in_write(r, VS_OP_RC_WRITE_ONLY_IMM, vs_psn_add(P, sent++), MEM(r, 0), KEY(r), 8, 8);
 		ck_assert_int_eq(vs_qp_state(r->qp), VS_QPS_RTS);
 	}
 	/* The last size holds: six, and not one more. */
-	rig_in_write(r, VS_OP_RC_WRITE_ONLY_IMM, psn++, MEM(r, 0), KEY(r), 8, 8);
+	rig_in_write(r, VS_OP_RC_WRITE_ONLY_IMM, vs_psn_add(P, sent++), MEM(r, 0), KEY(r), 8, 8);
 	rig_expect_async(r, VS_EVENT_CQ_ERR);
 	rig_free(r);
 }

@@ -296,7 +296,7 @@ static void usable(struct rig *r, struct vs_mr *mr, uint32_t offset, uint32_t ps
 	in_op(r, 0, psn, MEM(r, offset), vs_mr_rkey(mr));
 	served(r, 0, psn);
 	ck_assert_int_eq(vs_qp_post_recv(r->qp, &wr), VS_OK);
-	rig_in_send(r, VS_OP_RC_SEND_ONLY, psn + 1, 8);
+	rig_in_send(r, VS_OP_RC_SEND_ONLY, vs_psn_add(psn, 1), 8);
 	rig_expect_wc(r, r->rcq, 1, VS_WC_SUCCESS);
 	rig_drain(r);
 }

@@ -495,13 +495,13 @@ START_TEST(srq_014_many_qps_take_in_fifo_order_and_complete_in_their_own)
 	struct rig *r = rig_new(&shared);
 	struct vs_qp *qp[3] = {r->qp, member(r, VS_QPS_RTS), member(r, VS_QPS_RTS)};
 	static const unsigned turn[] = {0, 1, 2, 2, 1, 0, 1, 1, 0, 2};
-	uint32_t psn[3] = {P, P, P};
+	int32_t sent[3] = {0};
 	unsigned i;
 
 	receives(r, 1, 10);
 	for (i = 0; i < COUNT(turn); i++) {
 		r->qp = qp[turn[i]];
-		rig_in_send(r, VS_OP_RC_SEND_ONLY, psn[turn[i]]++, 8);
+		rig_in_send(r, VS_OP_RC_SEND_ONLY, vs_psn_add(P, sent[turn[i]]++), 8);
 	}
 	for (i = 0; i < COUNT(turn); i++) {
 		r->qp = qp[turn[i]];
@@ -511,12 +511,12 @@ START_TEST(srq_014_many_qps_take_in_fifo_order_and_complete_in_their_own)
 	ck_assert_int_eq(rig_post_recv(r, 11, 4096, 4096), VS_OK);
 	ck_assert_int_eq(rig_post_recv(r, 12, 8192, 64), VS_OK);
 	r->qp = qp[0];
-	rig_in_send(r, VS_OP_RC_SEND_FIRST, psn[0]++, 1024);
+	rig_in_send(r, VS_OP_RC_SEND_FIRST, vs_psn_add(P, sent[0]++), 1024);
 	r->qp = qp[1];
-	rig_in_send(r, VS_OP_RC_SEND_ONLY, psn[1], 8);
+	rig_in_send(r, VS_OP_RC_SEND_ONLY, vs_psn_add(P, sent[1]), 8);
 	rig_expect_wc(r, r->rcq, 12, VS_WC_SUCCESS);
 	r->qp = qp[0];
-	rig_in_send(r, VS_OP_RC_SEND_LAST, psn[0], 8);
+	rig_in_send(r, VS_OP_RC_SEND_LAST, vs_psn_add(P, sent[0]), 8);
 	rig_expect_wc(r, r->rcq, 11, VS_WC_SUCCESS);
 	rig_expect_no_wc(r);
 	rig_free(r);
