@@ -466,7 +466,7 @@ static int parse_rest(struct scan *s)
 
 int vs_fault_parse(const char *text, size_t len, struct vs_fault_rule *rule, struct vs_fault_error *err)
 {
-	struct vs_fault_error unused;
+	struct vs_fault_error unused = {0};
 	struct scan s = {.text = text, .len = len, .rule = rule, .err = err != NULL ? err : &unused};
 	int rc;
 

@@ -59,7 +59,7 @@ static struct vs_sim_frame *limbo_pop(struct vs_sim *sim)
 
 static bool limbo_push(struct vs_sim *sim, struct vs_sim_frame *f, uint64_t when)
 {
-	if (!vs_sim_grow(sim, &sim->limbo, &sim->limbo_cap, sim->n_limbo, sizeof(sim->limbo[0])))
+	if (!vs_sim_grow(sim, &sim->limbo, &sim->limbo_cap, sim->n_limbo, sizeof(struct vs_sim_frame *)))
 		return false;
 	f->when = when;
 	f->serial = ++sim->serial;
@@ -96,7 +96,7 @@ static struct vs_path *path_of(struct vs_sim *sim, int from, int to)
 void vs_paths_fini(struct vs_sim *sim)
 {
 	vs_sim_free(sim, sim->path, paths_size(sim->path_nodes));
-	vs_sim_free(sim, sim->limbo, sim->limbo_cap * sizeof(sim->limbo[0]));
+	vs_sim_free(sim, sim->limbo, sim->limbo_cap * sizeof(struct vs_sim_frame *));
 }
 
 /* One more frame has gone by: those that wait for it alone go right behind it. */

@@ -17,7 +17,7 @@ int vs_pipe_pair(struct vs_sim *sim, int a, int b, const struct vs_sim_link *lin
 	struct vs_pipe *p = NULL;
 
 	/* Both numbers are even. */
-	if (vs_sim_grow(sim, &sim->pipe, &sim->pipe_cap, sim->n_pipes, sizeof(sim->pipe[0])))
+	if (vs_sim_grow(sim, &sim->pipe, &sim->pipe_cap, sim->n_pipes, sizeof(struct vs_pipe *)))
 		p = vs_sim_alloc(sim, 2 * sizeof(*p));
 	if (p == NULL)
 		return VS_ERR_NOSPACE;

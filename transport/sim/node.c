@@ -7,7 +7,7 @@
 void vs_node_free(struct vs_sim *sim, struct vs_sim_node *n)
 {
 	vs_dev_destroy(n->dev);
-	vs_sim_free(sim, n->port, n->n_ports * sizeof(n->port[0]));
+	vs_sim_free(sim, n->port, n->n_ports * sizeof(struct vs_pipe *));
 	vs_sim_free(sim, n->stopped, (size_t)n->n_ports * n->n_ports);
 	vs_sim_free(sim, n, sizeof(*n));
 }
@@ -39,7 +39,7 @@ static int add_node(struct vs_sim *sim, enum vs_node_kind kind, const char *name
 {
 	struct vs_sim_node *node = NULL;
 
-	if (vs_sim_grow(sim, &sim->node, &sim->node_cap, (uint32_t)sim->n_nodes, sizeof(sim->node[0])))
+	if (vs_sim_grow(sim, &sim->node, &sim->node_cap, (uint32_t)sim->n_nodes, sizeof(struct vs_sim_node *)))
 		node = vs_sim_alloc(sim, sizeof(*node));
 	if (node == NULL)
 		return VS_ERR_NOSPACE;
@@ -224,13 +224,13 @@ static bool joined(const struct vs_sim *sim, int from, int to, int not_via)
 static bool add_port(struct vs_sim *sim, struct vs_sim_node *node, struct vs_pipe *p)
 {
 	uint32_t n = node->n_ports;
-	struct vs_pipe **grown = vs_sim_alloc(sim, (n + 1) * sizeof(grown[0]));
+	struct vs_pipe **grown = vs_sim_alloc(sim, (n + 1) * sizeof(struct vs_pipe *));
 	bool *stopped = NULL;
 
 	if (node->kind == VS_NODE_SWITCH)
 		stopped = vs_sim_alloc(sim, (size_t)(n + 1) * (n + 1));
 	if (grown == NULL || (node->kind == VS_NODE_SWITCH && stopped == NULL)) {
-		vs_sim_free(sim, grown, (n + 1) * sizeof(grown[0]));
+		vs_sim_free(sim, grown, (n + 1) * sizeof(struct vs_pipe *));
 		vs_sim_free(sim, stopped, (size_t)(n + 1) * (n + 1));
 		return false;
 	}
@@ -241,7 +241,7 @@ static bool add_port(struct vs_sim *sim, struct vs_sim_node *node, struct vs_pip
 	}
 	grown[n] = p;
 	p->port = n;
-	vs_sim_free(sim, node->port, n * sizeof(grown[0]));
+	vs_sim_free(sim, node->port, n * sizeof(struct vs_pipe *));
 	vs_sim_free(sim, node->stopped, (size_t)n * n);
 	node->port = grown;
 	node->stopped = stopped;

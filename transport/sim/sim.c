@@ -114,10 +114,10 @@ void vs_sim_destroy(struct vs_sim *sim)
 		return;
 	for (int i = 0; i < sim->n_nodes; i++)
 		vs_node_free(sim, sim->node[i]);
-	vs_sim_free(sim, sim->node, sim->node_cap * sizeof(sim->node[0]));
+	vs_sim_free(sim, sim->node, sim->node_cap * sizeof(struct vs_sim_node *));
 	for (uint32_t i = 0; i < sim->n_pipes; i += 2)
 		vs_sim_free(sim, sim->pipe[i], 2 * sizeof(struct vs_pipe));
-	vs_sim_free(sim, sim->pipe, sim->pipe_cap * sizeof(sim->pipe[0]));
+	vs_sim_free(sim, sim->pipe, sim->pipe_cap * sizeof(struct vs_pipe *));
 	vs_paths_fini(sim);
 	vs_frames_fini(sim);
 	vs_sim_free(sim, sim->faults, vs_fault_set_size());

@@ -567,7 +567,8 @@ static void settle_rest(struct soak *s)
 
 		if (w->is_recv && !w->done)
 			mem_accept(w->host, &w->local);
-		else if (!w->is_recv && w->rhost != NULL && write && (w->failed || w->qp->type == VS_QPT_UC))
+		else if (!w->is_recv && w->rhost != NULL && w->qp != NULL && write &&
+			 (w->failed || w->qp->type == VS_QPT_UC))
 			mem_settle_pieces(s, w->rhost, w->remote, w->tag, w->qp->mtu, sure);
 	}
 }

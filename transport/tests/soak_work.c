@@ -25,7 +25,7 @@ struct wr *wr_new(struct soak *s, struct qp *q, struct host *h)
 	w->id = w->order ^ WR_ID_SALT;
 	if (w->order >= s->table_cap) {
 		s->table_cap = s->table_cap == 0 ? 1024 : 2 * s->table_cap;
-		s->table = realloc(s->table, s->table_cap * sizeof(s->table[0]));
+		s->table = realloc(s->table, s->table_cap * sizeof(struct wr *));
 		if (s->table == NULL)
 			abort();
 	}
