@@ -75,6 +75,11 @@ static void note_addresses(struct vs_rx *rx)
 	const struct vs_pkt *p = &rx->p;
 
 	rx->ipv4 = p->encap == VS_ENCAP_ROCEV2_IPV4;
+	rx->slid = p->lrh.slid; /* 0 on Ethernet */
+	rx->dlid = p->lrh.dlid;
+	rx->sl = p->encap == VS_ENCAP_IB || p->encap == VS_ENCAP_IB_GRH ? p->lrh.sl
+		 : p->eth.vlan_count > 0                                ? (uint8_t)(p->eth.vlan[0].tci >> 13)
+									: 0;
 	if (rx->ipv4) {
 		map_ipv4(rx->sgid, p->ipv4.src);
 		map_ipv4(rx->dgid, p->ipv4.dst);
@@ -84,11 +89,6 @@ static void note_addresses(struct vs_rx *rx)
 	rx->ecn_ce = p->encap == VS_ENCAP_ROCEV2_IPV6 && (p->grh.tclass & 3) == 3;
 	memcpy(rx->sgid, p->grh.sgid, 16);
 	memcpy(rx->dgid, p->grh.dgid, 16);
-	rx->slid = p->lrh.slid;
-	rx->dlid = p->lrh.dlid;
-	rx->sl = p->encap == VS_ENCAP_IB || p->encap == VS_ENCAP_IB_GRH ? p->lrh.sl
-		 : p->eth.vlan_count > 0                                ? (uint8_t)(p->eth.vlan[0].tci >> 13)
-									: 0;
 }
 
 static bool gid_is_ours(const struct vs_dev *dev, const uint8_t gid[16], enum vs_encap encap)
