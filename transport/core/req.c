@@ -383,7 +383,8 @@ enum vs_reason vs_swqe_gather(struct vs_qp *qp, const struct vs_swqe *w, uint32_
 	uint32_t i;
 
 	if (w->flags & VS_SEND_INLINE) {
-		memcpy(dst, w->inline_data + offset, len);
+		if (len > 0) /* a QP without room for inline data may still send none of it inline */
+			memcpy(dst, w->inline_data + offset, len);
 		return VS_REASON_NONE;
 	}
 	for (i = 0; i < w->num_sge && len > 0; i++) {

@@ -200,6 +200,25 @@ START_TEST(a_read_that_waits_for_its_pace_is_sent_when_all_before_it_is_acknowle
 }
 END_TEST
 
+/* Found by the soak under UBSan. */
+START_TEST(nothing_can_be_sent_inline_without_room_for_inline_data)
+{
+	struct vs_dev_attr attr = {.cm_disabled = true};
+	struct duo *d = duo_new(&attr, &(struct vs_sim_link){.latency_ns = 10});
+	struct vs_recv_wr recv = {.wr_id = 1};
+	struct vs_send_wr send = {.opcode = VS_WR_SEND, .flags = VS_SEND_SIGNALED | VS_SEND_INLINE};
+	struct vs_wc wc;
+
+	ck_assert_int_eq(vs_qp_post_recv(d->side[1].qp, &recv), VS_OK);
+	ck_assert_int_eq(vs_qp_post_send(d->side[0].qp, &send), VS_OK);
+	vs_sim_run(d->sim, VS_NEVER);
+	ck_assert_uint_eq(completed(d), 1);
+	ck_assert_int_eq(vs_cq_poll(d->side[1].cq, &wc, 1), 1);
+	ck_assert_uint_eq(wc.byte_len, 0);
+	duo_free(d);
+}
+END_TEST
+
 /* Every third request is an atomic, the others are SENDs into receives of their own, whose bytes are their number. */
 static void post_numbered(struct duo *d, uint64_t wr)
 {
@@ -305,6 +324,7 @@ Suite *vs_suite(void)
 	tcase_add_test(tc, a_lost_packet_costs_no_time_but_that_of_the_simulation);
 	tcase_add_test(tc, causes_lead_from_the_completion_to_the_post);
 	tcase_add_test(tc, a_read_that_waits_for_its_pace_is_sent_when_all_before_it_is_acknowledged);
+	tcase_add_test(tc, nothing_can_be_sent_inline_without_room_for_inline_data);
 	tcase_add_test(tc, queues_of_any_size_go_on_when_their_indices_wrap);
 	tcase_add_test(tc, the_same_seed_gives_the_same_trace);
 	suite_add_tcase(s, tc);
