@@ -2,7 +2,7 @@
 /*
  * sim_soak.c - random work on a simulated network under random faults (soak.h), one seed after the other.
  *
- *   sim_soak [--seeds N] [--first N] [--seconds N]                  many runs; --seconds: as many seeds as fit
+ *   sim_soak [--seeds N | --seconds N | --packets N] [--first N]    many runs: so many, or until time or packets are up
  *   sim_soak --seed N [--verbose] [--capture FILE] [--trace FILE]   one run; its events; its packets; a .vst file
  *   --deviation NAME                                                with a defect in every device: it should be found
  *
@@ -265,7 +265,7 @@ static bool number(const char *text, uint64_t *v)
 
 static int usage(void)
 {
-	fprintf(stderr, "usage: sim_soak [--seeds N] [--first N] [--seconds N] [--deviation NAME]\n"
+	fprintf(stderr, "usage: sim_soak [--seeds N | --seconds N | --packets N] [--first N] [--deviation NAME]\n"
 			"       sim_soak --seed N [--verbose] [--capture FILE] [--trace FILE] [--deviation NAME]\n");
 	return 2;
 }
@@ -274,7 +274,7 @@ int main(int argc, char **argv)
 {
 	struct options opt = {0};
 	struct totals t = {0};
-	uint64_t seeds = 1000, first = 1, seconds = 0;
+	uint64_t seeds = 1000, first = 1, seconds = 0, packets = 0;
 	double start = now_s();
 	bool single = false;
 
@@ -282,6 +282,7 @@ int main(int argc, char **argv)
 		uint64_t *value = strcmp(argv[i], "--seeds") == 0     ? &seeds
 				  : strcmp(argv[i], "--first") == 0   ? &first
 				  : strcmp(argv[i], "--seconds") == 0 ? &seconds
+				  : strcmp(argv[i], "--packets") == 0 ? &packets
 				  : strcmp(argv[i], "--seed") == 0    ? &opt.seed
 								      : NULL;
 
@@ -316,7 +317,10 @@ int main(int argc, char **argv)
 		report(&t, opt.seed, now_s() - start);
 		return 0;
 	}
-	for (uint64_t k = 0; seconds > 0 ? now_s() - start < (double)seconds : k < seeds; k++) {
+	for (uint64_t k = 0; packets > 0   ? t.packets < packets
+			     : seconds > 0 ? now_s() - start < (double)seconds
+					   : k < seeds;
+	     k++) {
 		opt.seed = first + k;
 		if (one(&opt, &t) != 0)
 			return 1;
