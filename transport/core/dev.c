@@ -45,6 +45,7 @@ uint64_t vs_ev_make(struct vs_dev *dev, enum vs_event_type type, const struct vs
 {
 	struct vs_event ev;
 
+	assert(n == vs_event_info(type)->nargs && n <= VS_EVENT_MAX_ARGS);
 	if (!VS_EV_ON(dev, vs_event_info(type)->level))
 		return 0;
 	memset(&ev, 0, sizeof(ev));
@@ -56,7 +57,6 @@ uint64_t vs_ev_make(struct vs_dev *dev, enum vs_event_type type, const struct vs
 	ev.wr_id = wr_id != NULL ? *wr_id : 0;
 	ev.pkt_id = dev->ev_pkt_id;
 	memcpy(ev.node, dev->name, sizeof(ev.node));
-	assert(n <= VS_EVENT_MAX_ARGS);
 	if (n > 0)
 		memcpy(ev.a, a, n * sizeof(a[0]));
 	return dev->attr.sink.emit(dev->attr.sink.ctx, &ev);
