@@ -6,4 +6,5 @@ include transport/fault/module.mk
 include transport/core/module.mk
 include transport/sim/module.mk
 include transport/io/module.mk
+include transport/drill/module.mk
 include transport/tests/module.mk

@@ -1,0 +1,3 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
+# transport/drill/: scenario scripts (docs/drill-language.md).
+VERBSCOPE_SRCS += $(sort $(wildcard transport/drill/*.c))
