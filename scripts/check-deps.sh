@@ -32,6 +32,7 @@ labs: drill ladder
 pcaps: drill ladder
 tests: wire event core monitor ladder fault sim io drill verbs
 dissector-tests: dissector wire event monitor io
+pcaps-tests: wire io
 EOF
 }
 
@@ -46,7 +47,7 @@ core: vs/dev.h vs/mr.h vs/cq.h vs/qp.h vs/conn.h deviations.def counters.def
 monitor: vs/monitor.h rules.def
 ladder: vs/ladder.h
 sim: vs/sim.h
-io: vs/pktio.h
+io: vs/pktio.h vs/inject.h
 drill: vs/drill.h
 EOF
 }
