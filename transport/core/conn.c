@@ -342,7 +342,9 @@ int vs_conn_establish(struct vs_conn *c)
 		return vs_refuse(c->dev, VS_ERR_INVAL, VS_REASON_CONN_STATE);
 	vs_conn_set_state(c, VS_CONN_ESTABLISHED);
 	vs_conn_send_rtu(c);
+	c->dev->cause = c->sent_cause;
 	vs_conn_event_push(c, VS_CONN_EV_ESTABLISHED, 0, NULL, 0);
+	c->dev->cause = 0;
 	return VS_OK;
 }
 
@@ -496,6 +498,7 @@ static void unreachable(struct vs_conn *c)
 
 void vs_conn_timer(struct vs_conn *c)
 {
+	c->dev->cause = c->sent_cause; /* what was said last led here */
 	switch (c->state) {
 	case VS_CONN_TIMEWAIT:
 		vs_conn_event_push(c, VS_CONN_EV_TIMEWAIT_EXIT, 0, NULL, 0);
@@ -512,7 +515,6 @@ void vs_conn_timer(struct vs_conn *c)
 			break;
 		}
 		c->retries_left--;
-		c->dev->cause = c->sent_cause;
 		vs_conn_send_again(c);
 		vs_timer_set(c->dev, &c->timer, c->dev->now_ns + c->timeout_ns);
 		break;
