@@ -92,10 +92,11 @@ static bool poll_some(struct soak *s, bool all)
 				done_poll(s, h, c, all ? UINT32_MAX : between(&s->dice, 1, 40));
 		done_async(s, h);
 	}
+	cm_events(s);
 	return s->seen != before;
 }
 
-static bool step(struct soak *s, uint64_t limit_ns)
+bool soak_step(struct soak *s, uint64_t limit_ns)
 {
 	bool more;
 
@@ -110,7 +111,7 @@ static void step_some(struct soak *s)
 {
 	uint32_t n = between(&s->dice, 1, 40);
 
-	while (n-- > 0 && step(s, VS_NEVER))
+	while (n-- > 0 && soak_step(s, VS_NEVER))
 		;
 }
 
@@ -137,6 +138,7 @@ static void run(struct soak *s)
 
 	world_make(s);
 	open_capture(s);
+	cm_wait(s);
 	work_receives(s, false);
 	while (s->posted < s->wanted || work_left(s)) {
 		uint64_t before = s->posted + s->seen;
@@ -163,7 +165,7 @@ static void run(struct soak *s)
 	}
 	/* What is still on its way arrives before anything is judged for good. */
 	work_receives(s, true);
-	while (step(s, VS_NEVER))
+	while (soak_step(s, VS_NEVER))
 		;
 	poll_some(s, true);
 }

@@ -7,6 +7,7 @@
  *   soak_work.c     chooses and posts work requests
  *   soak_done.c     judges completions
  *   soak_mem.c      the memory of a host, beside it the model of what it must hold
+ *   soak_cm.c       connections made and taken down by the connection manager
  *   soak_beside.c   completion events, draining, resizing, limits
  *   soak_events.c   judges the stream of events
  *
@@ -19,6 +20,7 @@
 #include <setjmp.h>
 #include <stdio.h>
 
+#include "vs/conn.h"
 #include "vs/qp.h"
 #include "vs/sim.h"
 
@@ -136,7 +138,11 @@ struct queue {
 	uint32_t n;
 };
 
+enum cm_state { CM_NONE, CM_LISTENS, CM_ASKED, CM_UP, CM_DOWN, CM_GONE };
+
 struct qp {
+	struct vs_conn *conn; /* the connection manager's, with cm */
+	enum cm_state cm;
 	struct vs_qp *qp;
 	enum vs_qp_type type;
 	struct host *host;
@@ -230,10 +236,15 @@ void violated(struct soak *s, const char *fmt, ...) __attribute__((format(printf
 			violated(s, __VA_ARGS__); \
 	} while (0)
 
+/* sim_soak.c */
+bool soak_step(struct soak *s, uint64_t limit_ns);
+
 /* soak_world.c */
 void world_make(struct soak *s);
 void world_end(struct soak *s);  /* no work is left: every queue is emptied, everything is destroyed */
 void world_drop(struct soak *s); /* after a violation */
+struct vs_av way(struct soak *s, const struct qp *from, const struct qp *to);
+uint32_t psn_choose(struct dice *d);
 uint32_t host_index(const struct soak *s, const struct host *h);
 
 /* soak_mem.c */
@@ -281,6 +292,12 @@ void done_silent(struct soak *s, struct qp *q); /* in ERR, all completions are t
 void done_async(struct soak *s, struct host *h);
 void done_final(struct soak *s); /* atomics, deliveries, ranges that nobody could settle before */
 void qp_give_up(struct soak *s, struct qp *q);
+
+/* soak_cm.c */
+void cm_start(struct soak *s);
+void cm_wait(struct soak *s); /* until every connection is up */
+void cm_events(struct soak *s);
+void cm_end(struct soak *s);
 
 /* soak_beside.c */
 void beside_completion(struct host *h, uint32_t cq, bool solicited);

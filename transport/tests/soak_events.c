@@ -68,6 +68,8 @@ static bool outer(enum vs_event_type t)
 	case VS_EV_VERB_REG_MR:
 	case VS_EV_VERB_DEREG_MR:
 	case VS_EV_VERB_REFUSED:
+	case VS_EV_CM_TX: /* a call of the program, which has no event of its own */
+	case VS_EV_CM_STATE:
 	case VS_EV_LINK_PAUSE:
 	case VS_EV_MARK:
 		return true;

@@ -229,7 +229,7 @@ static void qp_make(struct soak *s, struct qp *q)
 	REQUIRE(s, q->qp != NULL, "no QP: %s", vs_reason_info(vs_dev_refusal(h->dev))->id);
 }
 
-static uint32_t psn_choose(struct dice *d)
+uint32_t psn_choose(struct dice *d)
 {
 	return percent(d, 70) ? vs_psn_add(0, -(int32_t)below(d, 200)) : (uint32_t)roll(d) & 0xffffff;
 }
@@ -242,7 +242,7 @@ static void modify(struct soak *s, struct qp *q, const struct vs_qp_attr *a, uin
 		vs_reason_info(vs_dev_refusal(q->host->dev))->id);
 }
 
-static struct vs_av way(struct soak *s, const struct qp *from, const struct qp *to)
+struct vs_av way(struct soak *s, const struct qp *from, const struct qp *to)
 {
 	struct dice *d = &s->dice;
 	struct vs_av av;
@@ -356,8 +356,9 @@ static void qps_make(struct soak *s)
 		qp_make(s, &s->qp[i]);
 		qp_init_state(s, &s->qp[i]);
 	}
+	cm_start(s);
 	for (uint32_t i = 0; i < s->n_qps; i += 2)
-		if (s->qp[i].type != VS_QPT_UD)
+		if (s->qp[i].type != VS_QPT_UD && s->qp[i].cm == CM_NONE)
 			pair_connect(s, &s->qp[i], &s->qp[i + 1]);
 	for (uint32_t i = 0; i < s->n_qps; i++)
 		if (s->qp[i].type == VS_QPT_UD)
@@ -501,6 +502,9 @@ void world_end(struct soak *s)
 {
 	bool flush = percent(&s->dice, 50), tidy = percent(&s->dice, 50);
 
+	cm_end(s);
+	while (soak_step(s, VS_NEVER))
+		;
 	for (uint32_t i = 0; flush && i < s->n_qps; i++)
 		qp_give_up(s, &s->qp[i]);
 	for (int i = 0; i < s->n_hosts; i++)
