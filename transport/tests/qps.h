@@ -87,6 +87,12 @@ static inline void same_attr(const struct vs_qp_attr *got, const struct vs_qp_at
 	ck_assert_msg(field == NULL, "%s is not as expected", field);
 }
 
+/* For one object before and after a call: every byte counts, padding too. */
+static inline bool same_bytes(const void *a, const void *b, size_t len)
+{
+	return memcmp(a, b, len) == 0;
+}
+
 /*
  * The modify is refused with `err` because of `why`, and changes nothing: neither the state nor any attribute that
  * query shows, nor a bit of the queue pair inside. The trace has the refusal and the call, and no change of state.
@@ -105,7 +111,7 @@ static inline void refused_with(struct rig *r, const struct vs_qp_attr *a, uint3
 		      vs_reason_info(vs_dev_refusal(r->dev))->id, vs_reason_info(why)->id);
 	vs_qp_query(r->qp, &shown[1], NULL);
 	same_attr(&shown[1], &shown[0]);
-	ck_assert_mem_eq(&before, r->qp, sizeof(before));
+	ck_assert(same_bytes(&before, r->qp, sizeof(before)));
 	ck_assert_uint_eq(rig_count_events(r, VS_EV_QP_STATE), states);
 	ck_assert_uint_eq(rig_count_events(r, VS_EV_VERB_REFUSED), refusals + 1);
 	ck_assert_uint_eq(rig_count_events(r, VS_EV_VERB_MODIFY_QP), calls + 1);
@@ -173,6 +179,7 @@ static inline struct rig *rig_in_state(enum vs_qp_type type, enum vs_qp_state st
 	struct rig_opt o = {.type = type, .stay_in_reset = state == VS_QPS_RESET};
 	struct rig *r;
 
+	*ah = NULL;
 	if (state == VS_QPS_SQE && type == VS_QPT_RC)
 		return NULL;
 	o.state = state == VS_QPS_SQE ? VS_QPS_RTS : state;

@@ -342,7 +342,7 @@ static void one_modify(struct rig *r, enum vs_qp_type type, uint64_t *s, unsigne
 	}
 	differs = attr_differs(&got, &want);
 	/* One assertion: each costs a system call. */
-	if ((rc == VS_OK) != good || differs != NULL || (!good && memcmp(&before, r->qp, sizeof(before)) != 0) ||
+	if ((rc == VS_OK) != good || differs != NULL || (!good && !same_bytes(&before, r->qp, sizeof(before))) ||
 	    (rc == VS_ERR_PERM && a.qkey < 0x80000000u))
 		ck_abort_msg("%s from %s to %d, mask %x: %s (%s), the model says %s; %s", type_names[type],
 			     state_names[from], (int)a.state, mask, rc == VS_OK ? "accepted" : "refused",
