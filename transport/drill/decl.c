@@ -277,7 +277,11 @@ static bool other_end(struct parser *ps, struct obj *o)
 	struct obj *other;
 
 	if (node < 0 || node == o->node) {
-		dr_expected(ps, "the node at the other end", NULL);
+		struct word words[MAX_NODES + 1] = {{NULL, 0}};
+
+		for (unsigned i = 0; i < ps->p->n_nodes; i++)
+			words[i].name = ps->p->node[i].name;
+		dr_expected(ps, "the node at the other end", words);
 		return false;
 	}
 	ps->t++;

@@ -122,7 +122,7 @@ struct obj *dr_lookup(struct parser *ps, int node, const struct token *name)
 			continue;
 		if (node >= 0 ? o->node == node : o->node == ps->node || o->node < 0)
 			return o;
-		if (node < 0 && (found == NULL || !ps->p->node[o->node].engine == false))
+		if (node < 0 && found == NULL)
 			found = o;
 	}
 	return found;

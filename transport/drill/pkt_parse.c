@@ -264,8 +264,9 @@ static bool raw_statement(struct parser *ps, struct stmt *st, bool frame)
 	st->word_column = ps->t->column;
 	if (!dr_hex(ps, &st->bytes, &st->len))
 		return false;
-	if (st->len < 14 || st->len > 4096 + 128) {
-		PF(ps, st->word_column, "%u bytes: a packet has 14 to 4224", st->len);
+	if (st->len < (frame ? 14 : 12) || st->len > 4096 + 128) {
+		PF(ps, st->word_column, "%u bytes: %s 4224", st->len,
+		   frame ? "a frame has 14 to" : "from the BTH on there are 12 to");
 		return false;
 	}
 	return dr_options(ps, st, raw_keys) && (frame || which_qp(ps, st));

@@ -535,6 +535,12 @@ static void run_vector(struct run *r)
 {
 	uint64_t end;
 
+	/* Everything else that a script can need is in the simulator. */
+	if (encap_of(r) == EN_IB && vs_drill_needs(r->d, "grh")) {
+		r->res->verdict = VS_VERDICT_SKIP;
+		(void)snprintf(r->res->at.text, sizeof(r->res->at.text), "there is no GRH on a native link without it");
+		return;
+	}
 	if (!open_target(r))
 		return;
 	statements(r, r->p->first, 0, false);

@@ -184,7 +184,8 @@ static int t_srq_create(struct dr_target *t, int node, const struct vs_srq_attr 
 	int err;
 
 	*h = vs_srq_create(self(t)->pd[node], attr, 0, &err);
-	return err;
+	/* A limit is armed by a modify. */
+	return *h != NULL && attr->srq_limit > 0 ? vs_srq_modify(*h, attr, VS_SRQ_LIMIT) : err;
 }
 
 static int t_mr_reg(struct dr_target *t, int node, uint32_t access, struct dr_memory *m)

@@ -102,7 +102,13 @@ static bool post(struct parser *ps, struct stmt *st)
 		struct option *o;
 
 		if (dr_node(ps, ps->t) < 0 && dr_lookup(ps, -1, ps->t) == NULL) {
-			dr_no_such_key(ps, post_keys, NULL, "a memory region or a key of this statement");
+			struct word words[41] = {{NULL, 0}};
+			unsigned n = 0;
+
+			for (unsigned i = 0; i < ps->p->n_objs && n < 40; i++)
+				if (ps->p->obj[i]->kind == O_MR)
+					words[n++] = (struct word){ps->p->obj[i]->name, 0};
+			dr_no_such_key(ps, post_keys, words, "a memory region or a key of this statement");
 			return false;
 		}
 		o = dr_add_option(ps, st, &memory_key);
@@ -314,6 +320,7 @@ static bool one_of(struct parser *ps, struct stmt *st, int subject)
 	if (ps->src.failed)
 		return false;
 	if (st->alt == NULL || st->alt->next == NULL) {
+		ps->l->number = st->line;
 		dr_fail(&ps->src, ps->l, column,
 			"one of needs two alternatives at least, indented, each as NAME: statement");
 		return false;

@@ -104,8 +104,8 @@ const struct word dr_cm_event_words[] = {
 };
 /* What a script may ask of a target: vs_drill_needs. */
 const struct word dr_need_words[] = {
-	{"peer", 0}, {"cm", 1},    {"ud", 2},  {"uc", 3},     {"atomic", 4},   {"mw", 5},
-	{"srq", 6},  {"flush", 7}, {"ecn", 8}, {"hazard", 9}, {"several", 10}, {NULL, 0},
+	{"peer", 0}, {"cm", 1},    {"ud", 2},  {"uc", 3},     {"atomic", 4}, {"mw", 5},
+	{"srq", 6},  {"flush", 7}, {"ecn", 8}, {"hazard", 9}, {"grh", 10},   {NULL, 0},
 };
 const struct word dr_waive_words[] = {
 	{"leftover_packet", WV_PACKET},
