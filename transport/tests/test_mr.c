@@ -54,12 +54,20 @@ static void served(struct rig *r, int kind, uint32_t psn)
 	rig_expect_silence(r);
 }
 
-static void no_access(struct rig *r, uint32_t psn, uint32_t msn)
+static void no_access(struct rig *r, uint32_t psn, uint32_t msn, enum vs_reason why)
 {
+	uint32_t i;
+
 	rig_expect_nak(r, psn, 0x62, msn);
 	rig_expect_async(r, VS_EVENT_QP_ACCESS_ERR);
 	nothing_happens(r);
 	ck_assert_int_eq(vs_qp_state(r->qp), VS_QPS_ERR);
+	for (i = r->log_len; i > 0; i--)
+		if (r->log[i - 1].type == VS_EV_QP_STATE)
+			break;
+	ck_assert_uint_gt(i, 0);
+	ck_assert_msg(r->log[i - 1].a[2] == (uint64_t)why, "ERR because of %s, expected %s",
+		      vs_reason_info((enum vs_reason)r->log[i - 1].a[2])->id, vs_reason_info(why)->id);
 }
 
 /* A second connected QP, which becomes the rig's; for what comes after an error. */
@@ -186,7 +194,7 @@ START_TEST(mr_004_after_dereg_the_key_opens_nothing)
 	memset(r->mem, 0xee, 64);
 	region(r, r->pd, 0, 4096, ALL_RIGHTS); /* the same memory under other keys */
 	in_op(r, _i, P + 1, MEM(r, 0), rkey);
-	no_access(r, P + 1, 1);
+	no_access(r, P + 1, 1, VS_REASON_RKEY_INVALID);
 	ck_assert_uint_eq(r->mem[0], 0xee);
 	rig_free(r);
 }
@@ -200,7 +208,7 @@ START_TEST(mr_005_a_region_that_goes_while_a_read_is_answered)
 	rig_in_read(r, P, MEM(r, 0), vs_mr_rkey(mr), 4096);
 	rig_expect(r, VS_OP_RC_READ_RESPONSE_FIRST, P);
 	ck_assert_int_eq(vs_mr_dereg(mr), VS_OK);
-	no_access(r, P + 1, 1);
+	no_access(r, P + 1, 1, VS_REASON_RKEY_INVALID);
 	rig_free(r);
 }
 END_TEST
@@ -214,7 +222,7 @@ START_TEST(mr_005_a_region_that_goes_in_the_middle_of_a_write)
 	rig_expect_ack(r, P, 0);
 	ck_assert_int_eq(vs_mr_dereg(mr), VS_OK);
 	rig_in_send(r, VS_OP_RC_WRITE_MIDDLE, P + 1, 1024);
-	no_access(r, P + 1, 0);
+	no_access(r, P + 1, 0, VS_REASON_RKEY_INVALID);
 	ck_assert_uint_eq(r->mem[1024], 0xee);
 	rig_free(r);
 }
@@ -320,20 +328,20 @@ START_TEST(mr_006_after_rereg_the_old_keys_are_dead_and_the_new_ones_open)
 	usable(r, mr, at, P);
 	if (_i != 1) { /* the right to read is gone */
 		in_op(r, 1, P + 2, MEM(r, at), vs_mr_rkey(mr));
-		no_access(r, P + 2, 2);
+		no_access(r, P + 2, 2, VS_REASON_RKEY_ACCESS);
 		next_qp(r);
 	} else { /* so is the old place */
 		in_op(r, 0, P + 2, MEM(r, 0), vs_mr_rkey(mr));
-		no_access(r, P + 2, 2);
+		no_access(r, P + 2, 2, VS_REASON_RKEY_RANGE);
 		next_qp(r);
 		in_op(r, 1, P, MEM(r, at), vs_mr_rkey(mr));
 		served(r, 1, P);
 		in_op(r, 0, P + 1, MEM(r, at) + 60, vs_mr_rkey(mr)); /* and the old length */
-		no_access(r, P + 1, 1);
+		no_access(r, P + 1, 1, VS_REASON_RKEY_RANGE);
 		next_qp(r);
 	}
 	in_op(r, 0, P, MEM(r, at), rkey);
-	no_access(r, P, 0);
+	no_access(r, P, 0, VS_REASON_RKEY_INVALID);
 	next_qp(r);
 	wr = rig_wr(r, VS_WR_SEND, 5, &sge, at, 8);
 	sge.lkey = lkey;
@@ -356,11 +364,37 @@ START_TEST(mr_006_rereg_moves_a_region_to_another_domain)
 	ck_assert_int_eq(vs_pd_destroy(old), VS_OK);
 	ck_assert_int_eq(vs_pd_destroy(pd), VS_ERR_BUSY);
 	in_op(r, 0, P, MEM(r, 0), vs_mr_rkey(mr));
-	no_access(r, P, 0);
+	no_access(r, P, 0, VS_REASON_RKEY_PD);
 	next_qp(r);
 	ck_assert_int_eq(vs_mr_rereg(mr, VS_REREG_PD, r->pd, NULL), VS_OK);
 	usable(r, mr, 0, P);
 	in_op(r, 1, P + 2, MEM(r, 0), vs_mr_rkey(mr)); /* all rights are still there */
+	served(r, 1, P + 2);
+	rig_free(r);
+}
+END_TEST
+
+START_TEST(mr_006_rereg_without_room_for_new_keys)
+{
+	struct rig_opt o = {.dev = {.max_mr = 4, .max_mw = 8}}; /* two keys each and one: sixteen in all */
+	struct rig *r = rig_new(&o);
+	struct vs_mr *mr = region(r, r->pd, 0, 4096, ALL_RIGHTS);
+	struct vs_mr_attr a = {.access = VS_ACCESS_LOCAL_WRITE};
+	uint32_t lkey = vs_mr_lkey(mr), rkey = vs_mr_rkey(mr), i;
+	int err;
+
+	region(r, r->pd, 0, 64, 0);
+	region(r, r->pd, 0, 64, 0);
+	for (i = 0; i < 8; i++) {
+		ck_assert_ptr_nonnull(vs_mw_alloc(r->pd, VS_MW_TYPE_1, &err));
+		if (i < 6) /* two places are left: it goes, and takes none */
+			continue;
+		ck_assert_int_eq(vs_mr_rereg(mr, VS_REREG_ACCESS, NULL, &a), VS_ERR_NOSPACE); /* one is, none is */
+		ck_assert_int_eq(vs_dev_refusal(r->dev), VS_REASON_LIMIT_MR);
+		ck_assert(vs_mr_lkey(mr) == lkey && vs_mr_rkey(mr) == rkey);
+	}
+	usable(r, mr, 0, P);
+	in_op(r, 1, P + 2, MEM(r, 0), rkey); /* with all its rights */
 	served(r, 1, P + 2);
 	rig_free(r);
 }
@@ -520,7 +554,7 @@ START_TEST(mr_009_a_zero_based_region_counts_from_0)
 		rig_in_write(r, VS_OP_RC_WRITE_ONLY, P + 2, 57, vs_mr_rkey(mr), 8, 8);
 	else /* its address is no address of it */
 		rig_in_write(r, VS_OP_RC_WRITE_ONLY, P + 2, MEM(r, 4096), vs_mr_rkey(mr), 8, 8);
-	no_access(r, P + 2, 2);
+	no_access(r, P + 2, 2, VS_REASON_RKEY_RANGE);
 	ck_assert_uint_eq(r->mem[4096 + 64], 0xee);
 	rig_free(r);
 }
@@ -558,12 +592,39 @@ START_TEST(mr_009_a_region_at_an_address_of_its_own)
 	rig_in_read(r, P + 1, a.iova + 8, vs_mr_rkey(mr), 8);
 	ck_assert_mem_eq(rig_expect(r, VS_OP_RC_READ_RESPONSE_ONLY, P + 1).payload, rig_pattern(P), 8);
 	in_op(r, 0, P + 2, a.iova - 8, vs_mr_rkey(mr));
-	no_access(r, P + 2, 2);
+	no_access(r, P + 2, 2, VS_REASON_RKEY_RANGE);
 	rig_free(r);
 }
 END_TEST
 
 /* ---- local invalidate of what is no window ---- */
+
+START_TEST(mr_010_the_key_of_a_bound_window_can_be_invalidated_locally)
+{
+	struct rig *r = rig_new(NULL);
+	int err;
+	struct vs_mw *mw = vs_mw_alloc(r->pd, VS_MW_TYPE_2, &err);
+	struct vs_send_wr bind = {.wr_id = 1, .opcode = VS_WR_BIND_MW, .flags = VS_SEND_SIGNALED};
+	struct vs_send_wr inv = {.wr_id = 2, .opcode = VS_WR_LOCAL_INV, .flags = VS_SEND_SIGNALED};
+
+	bind.bind.mw = mw;
+	bind.bind.mr = r->mr;
+	bind.bind.rkey = 5;
+	bind.bind.addr = MEM(r, 0);
+	bind.bind.length = 64;
+	bind.bind.access = VS_ACCESS_REMOTE_WRITE;
+	ck_assert_int_eq(vs_qp_post_send(r->qp, &bind), VS_OK);
+	rig_expect_silence(r);
+	rig_expect_wc(r, r->scq, 1, VS_WC_SUCCESS);
+	inv.invalidate_rkey = vs_mw_rkey(mw);
+	ck_assert_int_eq(vs_qp_post_send(r->qp, &inv), VS_OK);
+	rig_expect_silence(r);
+	rig_expect_wc(r, r->scq, 2, VS_WC_SUCCESS);
+	in_op(r, 0, P, MEM(r, 0), vs_mw_rkey(mw));
+	no_access(r, P, 0, VS_REASON_RKEY_INVALID);
+	rig_free(r);
+}
+END_TEST
 
 START_TEST(mr_010_012_a_key_that_cannot_be_invalidated_locally)
 {
@@ -625,6 +686,7 @@ Suite *vs_suite(void)
 	tcase_add_test(tc, mr_005_a_region_that_goes_while_it_is_read_into);
 	tcase_add_loop_test(tc, mr_006_after_rereg_the_old_keys_are_dead_and_the_new_ones_open, 0, 3);
 	tcase_add_test(tc, mr_006_rereg_moves_a_region_to_another_domain);
+	tcase_add_test(tc, mr_006_rereg_without_room_for_new_keys);
 	tcase_add_test(tc, mr_006_a_refused_rereg_changes_nothing);
 	suite_add_tcase(s, tc);
 
@@ -636,6 +698,7 @@ Suite *vs_suite(void)
 	tcase_add_loop_test(tc, mr_009_a_zero_based_region_counts_from_0, 0, 2);
 	tcase_add_test(tc, mr_009_a_zero_based_region_is_registered_at_0);
 	tcase_add_test(tc, mr_009_a_region_at_an_address_of_its_own);
+	tcase_add_test(tc, mr_010_the_key_of_a_bound_window_can_be_invalidated_locally);
 	tcase_add_loop_test(tc, mr_010_012_a_key_that_cannot_be_invalidated_locally, 0, 4);
 	tcase_add_test(tc, mr_014_a_flag_written_behind_the_data_is_in_memory_behind_the_data);
 	suite_add_tcase(s, tc);

@@ -499,6 +499,25 @@ START_TEST(mw_014_a_window_opens_for_its_own_rights_alone)
 }
 END_TEST
 
+START_TEST(mw_013_a_qp_of_another_domain_does_not_open_the_window)
+{
+	struct rig *r = rig_new(NULL);
+	struct vs_mw *mw = window(r->pd, VS_MW_TYPE_1);
+	struct vs_send_wr wr = bind_wr(r, mw, RIGHTS);
+	uint32_t key = bound(r, mw, &wr);
+	struct vs_pd *home = r->pd;
+	int err;
+
+	r->pd = vs_pd_create(r->dev, &err);
+	next_qp(r);
+	shut(r, _i, P, MEM(r, OFF), key, VS_REASON_RKEY_PD);
+	r->pd = home;
+	next_qp(r);
+	opens(r, _i, P, MEM(r, OFF), key);
+	rig_free(r);
+}
+END_TEST
+
 START_TEST(mw_014_a_zero_based_type_2_window_counts_from_0)
 {
 	struct rig *r = rig_new(NULL);
@@ -777,6 +796,7 @@ Suite *vs_suite(void)
 	tcase_add_loop_test(tc, mw_011_rights_that_a_window_does_not_have, 0, 4);
 	tcase_add_loop_test(tc, mw_012_a_range_outside_the_region, 0, 2);
 	tcase_add_loop_test(tc, mw_013_window_region_and_qp_of_different_domains, 0, 6);
+	tcase_add_loop_test(tc, mw_013_a_qp_of_another_domain_does_not_open_the_window, 0, 3);
 	tcase_add_loop_test(tc, mw_014_a_window_opens_for_its_own_rights_alone, 0, 6);
 	tcase_add_loop_test(tc, mw_014_a_zero_based_type_2_window_counts_from_0, 0, 2);
 	suite_add_tcase(s, tc);
