@@ -502,6 +502,7 @@ START_TEST(roc_021_039_the_gid_decides_the_protocol)
 	struct rig *r;
 	struct vs_qp_attr a;
 	struct vs_pkt p;
+	int err;
 
 	o.dev.gids[0] = (struct vs_gid_entry){{0xfd, [15] = 1}, VS_GID_ROCEV1};
 	o.dev.gids[1] = (struct vs_gid_entry){{0xfd, [15] = 1}, VS_GID_ROCEV2};
@@ -518,6 +519,7 @@ START_TEST(roc_021_039_the_gid_decides_the_protocol)
 			 VS_OK);
 	rig_to(r, r->qp, VS_QPS_RTS);
 	ck_assert_int_eq(rig_post(r, VS_WR_SEND, 1, 0, 8), VS_OK);
+	ck_assert_ptr_nonnull(vs_ah_create(r->pd, &a.av, &err)); /* and datagrams can take the same way */
 	p = rig_expect(r, VS_OP_RC_SEND_ONLY, D);
 	ck_assert_int_eq(p.encap, _i == 0 ? VS_ENCAP_ROCEV1 : _i == 1 ? VS_ENCAP_ROCEV2_IPV6 : VS_ENCAP_ROCEV2_IPV4);
 	ck_assert_uint_eq(p.eth.ethertype, _i == 0 ? 0x8915 : _i == 1 ? 0x86dd : 0x0800);

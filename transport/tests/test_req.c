@@ -578,18 +578,49 @@ START_TEST(req_037_what_was_sent_before_completes_before_the_failure)
 }
 END_TEST
 
-START_TEST(req_038_a_bad_key_of_a_read_sink)
+START_TEST(req_038_a_bad_key_of_a_read_or_atomic_sink)
 {
 	struct rig *r = rig_new(NULL);
 	struct vs_sge sge;
-	struct vs_send_wr wr = rig_wr(r, VS_WR_RDMA_READ, 1, &sge, 0, 64);
+	struct vs_send_wr wr = rig_wr(r, _i == 0 ? VS_WR_RDMA_READ : VS_WR_ATOMIC_FETCH_AND_ADD, 1, &sge, 0, 8);
+	struct vs_pkt p;
 
 	sge.lkey ^= 0x100;
 	ck_assert_int_eq(vs_qp_post_send(r->qp, &wr), VS_OK);
-	rig_expect(r, VS_OP_RC_READ_REQUEST, D);
-	rig_in_read_response(r, VS_OP_RC_READ_RESPONSE_ONLY, D, 64, 1);
+	rig_expect(r, _i == 0 ? VS_OP_RC_READ_REQUEST : VS_OP_RC_FETCH_ADD, D);
+	if (_i == 0) {
+		rig_in_read_response(r, VS_OP_RC_READ_RESPONSE_ONLY, D, 8, 1);
+	} else {
+		p = rig_pkt(r, VS_OP_RC_ATOMIC_ACKNOWLEDGE, D);
+		p.ext.aeth.syndrome = 0x1f;
+		rig_in(r, &p);
+	}
 	rig_expect_wc(r, r->scq, 1, VS_WC_LOC_PROT_ERR);
 	ck_assert_int_eq(vs_qp_state(r->qp), VS_QPS_ERR);
+	ck_assert_uint_eq(r->mem[0], 0xee);
+	rig_free(r);
+}
+END_TEST
+
+START_TEST(req_027_after_the_queue_has_wrapped_a_request_has_its_own_operands)
+{
+	struct rig *r = rig_new(NULL);
+	struct vs_sge sge;
+	struct vs_send_wr wr = rig_wr(r, VS_WR_ATOMIC_CMP_AND_SWP, 99, &sge, 0, 8);
+	struct vs_pkt p;
+	unsigned i;
+
+	for (i = 0; i < 64; i++) { /* once round: these carry the operands 5 and 9 */
+		post(r, VS_WR_SEND, i, 8);
+		rig_drain(r);
+		rig_in_ack(r, vs_psn_add(D, (int32_t)i), 0x1f, i + 1);
+		rig_expect_wc(r, r->scq, i, VS_WC_SUCCESS);
+	}
+	wr.atomic.compare_add = 1234;
+	wr.atomic.swap = 5678;
+	ck_assert_int_eq(vs_qp_post_send(r->qp, &wr), VS_OK);
+	p = rig_expect(r, VS_OP_RC_COMPARE_SWAP, vs_psn_add(D, 64));
+	ck_assert(p.ext.atomiceth.compare == 1234 && p.ext.atomiceth.swapadd == 5678);
 	rig_free(r);
 }
 END_TEST
@@ -716,6 +747,7 @@ Suite *vs_suite(void)
 	tcase_add_test(tc, req_024_without_a_fence_a_send_does_not_wait_for_a_read);
 	tcase_add_test(tc, req_025_a_local_invalidate_waits_for_everything_before_it);
 	tcase_add_test(tc, req_026_027_completions_come_in_post_order_with_the_right_opcodes);
+	tcase_add_test(tc, req_027_after_the_queue_has_wrapped_a_request_has_its_own_operands);
 	tcase_add_test(tc, req_028_an_unsignaled_success_makes_no_completion);
 	tcase_add_test(tc, req_029_an_unsignaled_failure_makes_one);
 	tcase_add_test(tc, req_030_sq_sig_all_signals_everything);
@@ -727,7 +759,7 @@ Suite *vs_suite(void)
 	tcase_add_test(tc, req_033_034_035_036_what_is_refused_at_post);
 	tcase_add_loop_test(tc, req_037_a_bad_local_key_fails_before_anything_is_sent, 0, 2);
 	tcase_add_test(tc, req_037_what_was_sent_before_completes_before_the_failure);
-	tcase_add_test(tc, req_038_a_bad_key_of_a_read_sink);
+	tcase_add_loop_test(tc, req_038_a_bad_key_of_a_read_or_atomic_sink, 0, 2);
 	tcase_add_test(tc, req_039_both_keys_of_a_write_are_bad_the_local_one_is_said);
 	tcase_add_loop_test(tc, req_040_both_keys_of_a_read_or_atomic_are_bad_the_remote_one_is_said, 0, 3);
 	tcase_add_loop_test(tc, req_041_an_atomic_has_8_bytes_of_buffer, 0, 2);

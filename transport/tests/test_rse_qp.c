@@ -255,6 +255,24 @@ START_TEST(rse_049_a_pkey_that_does_not_match)
 }
 END_TEST
 
+START_TEST(rse_049_059_keys_are_counted_only_in_packets_that_are_whole)
+{
+	struct rig *r = rig_new(NULL);
+	struct vs_pkt p = rig_pkt(r, VS_OP_RC_SEND_ONLY, P);
+	uint8_t scratch[512];
+
+	rig_post_recv(r, 1, 0, 64);
+	p.bth.pkey = 0x1234;
+	ck_assert_int_eq(vs_pkt_seal(&p, VS_SEAL_ALL, scratch, sizeof(scratch)), VS_OK);
+	p.icrc ^= 1;
+	rig_in_raw(r, &p);
+	ck_assert_uint_eq(rig_counter(r, VS_CNT_BAD_PKEY), 0);
+	ck_assert_uint_eq(rig_counter(r, VS_CNT_RX_ICRC_ENCAPSULATED), 1);
+	dropped(r);
+	rig_free(r);
+}
+END_TEST
+
 START_TEST(rse_050_one_full_member_is_enough_and_needed)
 {
 	struct rig_opt o = {.dev.pkeys = {_i < 2 ? 0xffff : 0x7fff}};
@@ -524,6 +542,7 @@ Suite *vs_suite(void)
 
 	tc = tcase_create("dropped");
 	tcase_add_test(tc, rse_049_a_pkey_that_does_not_match);
+	tcase_add_test(tc, rse_049_059_keys_are_counted_only_in_packets_that_are_whole);
 	tcase_add_loop_test(tc, rse_050_one_full_member_is_enough_and_needed, 0, 4);
 	tcase_add_loop_test(tc, rse_051_052_053_a_qp_that_is_not_there, 0, 3);
 	tcase_add_loop_test(tc, rse_054_another_transport_version, 1, 16);
