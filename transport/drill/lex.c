@@ -55,7 +55,9 @@ static void copy_text(char *dst, size_t cap, const char *text, size_t len)
 {
 	size_t n = 0;
 
-	for (; n < len && n + 1 < cap && text[n] != '\n' && text[n] != '\r'; n++)
+	if (len > 0 && text[len - 1] == '\r')
+		len--;
+	for (; n < len && n + 1 < cap && text[n] != '\n'; n++)
 		dst[n] = (unsigned char)text[n] >= 32 && text[n] != 127 ? text[n] : text[n] == '\t' ? '\t' : '?';
 	dst[n] = '\0';
 }

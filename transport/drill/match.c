@@ -30,7 +30,7 @@ static void name_of(const struct vs_pkt *p, char *buf, size_t cap)
 			}
 	}
 	if (p->bth.opcode == VS_OP_RC_ACKNOWLEDGE && vs_aeth_type(s) == VS_AETH_RNR)
-		(void)snprintf(buf, cap, "NAK rnr timer=%u", s & 0x1f);
+		(void)snprintf(buf, cap, "NAK rnr timer=%d", s & 0x1f);
 	else if (token != NULL)
 		(void)snprintf(buf, cap, "%s", token);
 	else

@@ -360,10 +360,11 @@ struct vs_drill *vs_drill_parse(const char *text, size_t len, struct vs_drill_er
 {
 	struct vs_drill *d = calloc(1, sizeof(*d));
 	struct line *l = calloc(1, sizeof(*l));
-	struct src s = {text, len, err, false};
+	struct src s = {.text = text, .len = len};
 	bool ok = false;
 
 	*err = (struct vs_drill_error){.line = 0};
+	s.err = err;
 	if (d != NULL)
 		d->text = malloc(len + 1);
 	if (d == NULL || l == NULL || d->text == NULL) {

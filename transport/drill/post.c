@@ -251,7 +251,7 @@ static bool post_one(struct run *r, const struct stmt *st, struct request *q, ui
 		rc = r->t->ops->post_send(r->t, rt->h, &q->wr);
 	}
 	if (outcome(r, st, rc))
-		remember(r, st, wr_id, q->wr.flags & VS_SEND_SIGNALED || rt->automatic);
+		remember(r, st, wr_id, q->wr.flags & VS_SEND_SIGNALED || rt->sig_all);
 	return !r->failed;
 }
 

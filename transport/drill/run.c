@@ -541,6 +541,11 @@ static void run_vector(struct run *r)
 		(void)snprintf(r->res->at.text, sizeof(r->res->at.text), "there is no GRH on a native link without it");
 		return;
 	}
+	if (encap_of(r) > EN_ROCEV2_IPV6 && vs_drill_needs(r->d, "ecn")) {
+		r->res->verdict = VS_VERDICT_SKIP;
+		(void)snprintf(r->res->at.text, sizeof(r->res->at.text), "there is no ECN without an IP header");
+		return;
+	}
 	if (!open_target(r))
 		return;
 	statements(r, r->p->first, 0, false);

@@ -22,7 +22,7 @@ struct rt_obj {
 	struct obj *send_cq, *recv_cq, *srq;
 	void *conn;
 	const struct stmt *cm_stmt; /* that listens or connects */
-	bool automatic, active;
+	bool automatic, sig_all;
 	/* O_PACKET */
 	uint64_t time;
 	struct vs_pkt pkt;

@@ -137,7 +137,7 @@ static bool create_qp(struct run *r, const struct stmt *st, struct obj *o)
 	init.sq_sig_all = all != 0;
 	init.send_cq = queue(r, st, o, K_SEND_CQ);
 	init.recv_cq = queue(r, st, o, K_RECV_CQ);
-	rt->automatic = all != 0;
+	rt->sig_all = all != 0;
 	rc = r->t->ops->qp_create(r->t, o->node, &init, &rt->h, &rt->qpn);
 	if (!as_wanted(r, st, o->node, rc))
 		return false;

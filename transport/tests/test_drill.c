@@ -299,6 +299,86 @@ START_TEST(the_same_seed_gives_the_same_bytes)
 }
 END_TEST
 
+START_TEST(the_alternative_that_was_taken_is_recorded)
+{
+	static const char text[] = "case X-1 \"t\"\nqp dut.q <-> peer rc\n"
+				   "dut one of\n"
+				   "  event:  async COMM_EST\n"
+				   "          dut state ERR\n"
+				   "  silent: no async for 5ms\n"
+				   "          dut state RTS\n"
+				   "one of\n"
+				   "  other: peer< nothing for 9ms\n"
+				   "  quick: dut no cqe for 1ms\n";
+	struct vs_drill *d = parse("text", text, sizeof(text) - 1);
+	struct vs_drill_result res;
+
+	vs_drill_run_sim(d, 0, NULL, &res);
+	ck_assert_int_eq(res.verdict, VS_VERDICT_VARIANT);
+	ck_assert_str_eq(res.variant, "silent,quick");
+	ck_assert_uint_eq(res.time_ns, 1000 + 6000000 + 18000);
+	vs_drill_free(d);
+}
+END_TEST
+
+START_TEST(what_a_target_cannot_give_is_skipped)
+{
+	static const char text[] = "case X-1 \"t\"\nneeds ecn\nqp dut.q <-> peer rc\n";
+	struct vs_drill *d = parse("text", text, sizeof(text) - 1);
+	struct vs_drill_env env = {.encap = "rocev1"};
+	struct vs_drill_result res;
+
+	vs_drill_run_sim(d, 0, &env, &res);
+	ck_assert_int_eq(res.verdict, VS_VERDICT_SKIP);
+	ck_assert_str_eq(res.at.text, "there is no ECN without an IP header");
+	env.encap = "rocev3";
+	vs_drill_run_sim(d, 0, &env, &res);
+	ck_assert_int_eq(res.verdict, VS_VERDICT_ERROR);
+	vs_drill_run_sim(d, 0, NULL, &res);
+	ck_assert_int_eq(res.verdict, VS_VERDICT_PASS);
+	vs_drill_free(d);
+}
+END_TEST
+
+/* Scripts that can be read and are wrong when they run. */
+START_TEST(errors_of_a_run_are_no_failures)
+{
+	static const char *const rows[][3] = {
+		{"peer> SEND_ONLY psn=+0 data=5000", "24", "one packet carries at most 4096 bytes"},
+		{"peer> SEND_ONLY psn=0x1000000", "17", "a PSN has 24 bits"},
+		{"peer> SEND_ONLY psn=+3..+1", "17", "the range ends before it begins, or has more than 4096 packets"},
+		{"peer> SEND psn=+0..+1 data=100", "12", "100 bytes are 1 packets of MTU 1024, not 2"},
+		{"peer> SEND_ONLY psn=+0 msn=1", "24", "such a packet has no msn"},
+		{"peer> ACK psn=+0 credits=32", "18", "credits is at most 0x1f"},
+		{"peer> SEND_ONLY psn=+0 flip=9999", "24", "the packet has no bit 9999"},
+		{"qp dut.r <-> peer rc mtu=1000", "22", "an MTU is 256, 512, 1024, 2048 or 4096"},
+		{"dut cqe wr=3..1 SEND SUCCESS", "9", "the range ends before it begins, or has more than 4096 numbers"},
+		{"expect dut.buf[0:65] == 0", "8", "buf has 64 bytes"},
+		{"expect dut.buf[9:8] == 0", "8", "buf[9:8] is no part of a region"},
+		{"expect dut.buf[0:8] == 256", "8", "a byte is at most 255; the bytes of a number are u64(N)"},
+		{"expect dut.buf[0:8] == hex\"00\"", "8", "8 bytes are compared with 1"},
+		{"wait rnr_time(32)", "6", "a timer code is 0 to 31"},
+	};
+
+	for (unsigned i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct vs_drill_result res;
+		struct vs_drill *d;
+		char text[512];
+
+		(void)snprintf(text, sizeof(text), "case X-1 \"t\"\nqp dut.q <-> peer rc\nmr dut.buf len=64\n%s\n",
+			       rows[i][0]);
+		d = parse(rows[i][0], text, strlen(text));
+		vs_drill_run_sim(d, 0, NULL, &res);
+		ck_assert_msg(res.verdict == VS_VERDICT_ERROR && res.at.line == 4 &&
+				      res.at.column == (unsigned)atoi(rows[i][1]) &&
+				      strcmp(res.at.text, rows[i][2]) == 0,
+			      "%s: %s %u:%u: %s", rows[i][0], vs_verdict_name(res.verdict), res.at.line, res.at.column,
+			      res.at.text);
+		vs_drill_free(d);
+	}
+}
+END_TEST
+
 START_TEST(vectors_have_names_and_the_header_can_be_asked)
 {
 	static const char text[] =
@@ -361,6 +441,9 @@ Suite *vs_suite(void)
 	tcase_add_test(tc, an_error_is_shown_with_its_line_and_a_caret);
 	tcase_add_test(tc, the_examples_of_the_manual_run);
 	tcase_add_test(tc, the_same_seed_gives_the_same_bytes);
+	tcase_add_test(tc, the_alternative_that_was_taken_is_recorded);
+	tcase_add_test(tc, what_a_target_cannot_give_is_skipped);
+	tcase_add_test(tc, errors_of_a_run_are_no_failures);
 	tcase_add_test(tc, vectors_have_names_and_the_header_can_be_asked);
 	tcase_add_test(tc, a_thousand_scripts_are_quick);
 	suite_add_tcase(s, tc);
