@@ -376,7 +376,7 @@ START_TEST(a_request_event_tells_everything_of_the_req)
 	ck_assert(e.peer.path.is_global && e.peer.path.port == 1);
 	ck_assert_mem_eq(e.peer.path.dgid + 10, "\xff\xff\x0a\x00\x00\x02", 6);
 	ck_assert_uint_eq(e.peer.private_len, 92);
-	ck_assert_mem_eq(e.peer.private_data, m.req.private_data, 92);
+	ck_assert_mem_eq(e.private_data, m.req.private_data, 92);
 	rig_free(r);
 }
 END_TEST
@@ -410,7 +410,7 @@ START_TEST(a_response_event_tells_everything_of_the_rep)
 	ck_assert_uint_eq(e.peer.service_id, SERVICE);
 	ck_assert_mem_eq(e.peer.path.dgid + 10, "\xff\xff\x0a\x00\x00\x02", 6);
 	ck_assert_uint_eq(e.peer.private_len, 196);
-	ck_assert_str_eq(e.peer.private_data, "welcome");
+	ck_assert_str_eq((const char *)e.private_data, "welcome");
 	rig_free(r);
 }
 END_TEST
@@ -424,12 +424,15 @@ START_TEST(other_events_hand_on_the_private_data)
 	uint32_t id;
 
 	c = accepted(r, &id);
+	ck_assert_int_eq(vs_dev_poll_conn(r->dev, &e), 0);
 	m.rtu.local_comm_id = PEER_ID;
 	m.rtu.remote_comm_id = id;
 	memset(m.rtu.private_data, 0x5a, sizeof(m.rtu.private_data));
 	in_mad(r, &m, 500);
-	e = expect_event(r, VS_CONN_EV_ESTABLISHED);
-	ck_assert_uint_eq(e.peer.private_len, 220); /* the event holds no more; the last 4 bytes are lost */
+	ck_assert_int_eq(vs_dev_poll_conn(r->dev, &e), 1);
+	ck_assert_int_eq(e.type, VS_CONN_EV_ESTABLISHED);
+	ck_assert_ptr_eq(e.peer.private_data, e.private_data); /* of the caller's copy */
+	ck_assert_uint_eq(e.peer.private_len, 220);            /* the event holds no more; the last 4 bytes are lost */
 	ck_assert_mem_eq(e.private_data, m.rtu.private_data, 220);
 
 	m = (struct vs_cm_msg){.attribute = VS_CM_ATTR_DREQ};
@@ -440,7 +443,7 @@ START_TEST(other_events_hand_on_the_private_data)
 	in_mad(r, &m, 600);
 	e = expect_event(r, VS_CONN_EV_DISCONNECTED);
 	ck_assert(e.conn == c && e.peer.private_len == 220);
-	ck_assert_str_eq(e.peer.private_data, "bye");
+	ck_assert_str_eq((const char *)e.private_data, "bye");
 	rig_free(r);
 
 	r = rig_new(&reset);
@@ -452,7 +455,7 @@ START_TEST(other_events_hand_on_the_private_data)
 	in_mad(r, &m, 1);
 	e = expect_event(r, VS_CONN_EV_REJECTED);
 	ck_assert(e.status == 28 && e.peer.private_len == 148);
-	ck_assert_str_eq(e.peer.private_data, "no");
+	ck_assert_str_eq((const char *)e.private_data, "no");
 	rig_free(r);
 }
 END_TEST
@@ -473,7 +476,7 @@ START_TEST(sidr_events_tell_what_was_asked_and_answered)
 	in_mad(r, &m, 5);
 	e = expect_event(r, VS_CONN_EV_SIDR_REQUEST);
 	ck_assert(e.cookie == 0x31 && e.status == 0 && e.peer.service_id == SERVICE && e.peer.private_len == 216);
-	ck_assert_str_eq(e.peer.private_data, "where");
+	ck_assert_str_eq((const char *)e.private_data, "where");
 	ck_assert_mem_eq(e.peer.path.dgid + 10, "\xff\xff\x0a\x00\x00\x02", 6);
 	c = vs_sidr_resolve(r->dev, &p, 0x32, &err);
 	m = (struct vs_cm_msg){.attribute = VS_CM_ATTR_SIDR_REP};
@@ -487,7 +490,7 @@ START_TEST(sidr_events_tell_what_was_asked_and_answered)
 	e = expect_event(r, VS_CONN_EV_SIDR_RESPONSE);
 	ck_assert(e.cookie == 0x32 && e.status == 3 && e.peer.service_id == SERVICE && e.peer.private_len == 136);
 	ck_assert(e.peer.qpn == 0x4567 && e.peer.qkey == 0x1234567);
-	ck_assert_str_eq(e.peer.private_data, "here");
+	ck_assert_str_eq((const char *)e.private_data, "here");
 	ck_assert_mem_eq(e.peer.path.dgid + 10, "\xff\xff\x0a\x00\x00\x02", 6);
 	ck_assert_int_eq(vs_conn_state(c), VS_CONN_CLOSED);
 	rig_free(r);
