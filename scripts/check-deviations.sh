@@ -32,9 +32,9 @@ table() {
 # Rows of the tests that fail with deviation $1, sorted.
 red() {
 	local t
-	for t in "$tests"/test_{qps,qps_traffic,req,rto,rto_acks,rsp,rse,rse_qp,ud,srq,mr_mw,cq,conn,cc_roc,enh}; do
-		[ -x "$t" ] || continue
-		VS_RIG_DEVIATION=$1 CK_VERBOSITY=normal CK_DEFAULT_TIMEOUT=20 "$t" 2>/dev/null || true
+	for t in "$tests"/test_{qps,verbs,req,rto,rsp,rse,ud,srq,mr,mw,cq,ae,conn,cc_roc,enh}*; do
+		if [ ! -f "$t" ] || [ ! -x "$t" ]; then continue; fi
+		VS_RIG_DEVIATION=$1 CK_VERBOSITY=normal CK_DEFAULT_TIMEOUT=5 "$t" 2>/dev/null || true
 	done | awk -F: '/^[^:]+\.[ch]:[0-9]+:[FE]:/ {
 		name = toupper($5)
 		if (match(name, /^[A-Z]+(_[0-9][0-9][0-9])+/) == 0) next
