@@ -167,7 +167,7 @@ static bool match_fields(struct run *r, const struct stmt *st, const struct vs_p
 static bool match_data(struct run *r, const struct stmt *st, uint32_t k, const struct vs_pkt *p, char *why, size_t cap)
 {
 	const struct option *o = dr_opt(st, K_DATA);
-	uint32_t len, from = st->word >= OP_SEND ? k * dr_rt(r, st->obj)->mtu : 0;
+	uint32_t len, from = st->word >= OP_SEND && st->obj != NULL ? k * dr_rt(r, st->obj)->mtu : 0;
 	const uint8_t *bytes;
 
 	if (o == NULL)

@@ -4,6 +4,7 @@
  *
  * vs_drill_parse reads every vector once, so that a script which is wrong for one value is wrong at once.
  */
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -206,7 +207,7 @@ static bool matrix_range(struct src *s, struct line *l, struct vs_drill *d, stru
 			return false;
 		v->value[i] = t[0];
 		v->value[i].number = first + i;
-		v->value[i].len = (unsigned)snprintf(text, 24, "%llu", (unsigned long long)(first + i));
+		v->value[i].len = (unsigned)snprintf(text, 24, "%" PRIu64, v->value[i].number);
 		v->value[i].text = text;
 	}
 	return v->value != NULL;

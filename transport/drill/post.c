@@ -130,6 +130,10 @@ static bool bind(struct run *r, const struct stmt *st, struct vs_send_wr *wr)
 	if (!dr_memory(r, st, &mr->v, &from, &to) || !dr_value(r, st, K_ACCESS, 0, UINT32_MAX, &access) ||
 	    !dr_value(r, st, K_KEY, 0, 255, &key))
 		return false;
+	if (dr_rt(r, mw->v.obj)->h == NULL || dr_rt(r, mr->v.obj)->h == NULL) {
+		dr_broken(r, st, st->column, "the window or the region is not there");
+		return false;
+	}
 	wr->bind.mw = dr_rt(r, mw->v.obj)->h;
 	wr->bind.mr = dr_rt(r, mr->v.obj)->h;
 	wr->bind.addr = dr_rt(r, mr->v.obj)->mem.addr + from;
@@ -367,6 +371,10 @@ void dr_cm(struct run *r, const struct stmt *st)
 	struct vs_conn_param p;
 	uint64_t reason;
 
+	if (rt->gone) {
+		dr_broken(r, st, st->column, "%s is not there", st->obj->name);
+		return;
+	}
 	if (st->word > CM_CONNECT && rt->conn == NULL) {
 		dr_broken(r, st, st->column, "%s has no connection yet", st->obj->name);
 		return;
@@ -415,9 +423,10 @@ void dr_cm_heard(struct run *r, int node, struct seen *s)
 			return;
 		dr_rt(r, o)->conn = s->cm.conn;
 	}
-	if (o == NULL || dr_rt(r, o)->cm_stmt == NULL)
+	if (o == NULL || dr_rt(r, o)->cm_stmt == NULL || dr_rt(r, o)->gone)
 		return;
-	if (s->cm.type == VS_CONN_EV_ESTABLISHED && r->t->ops->qp_state(r->t, dr_rt(r, o)->h) == VS_QPS_RTR)
+	if (s->cm.type == VS_CONN_EV_ESTABLISHED && dr_rt(r, o)->h != NULL &&
+	    r->t->ops->qp_state(r->t, dr_rt(r, o)->h) == VS_QPS_RTR)
 		(void)cm_step(r, dr_rt(r, o)->cm_stmt, o, VS_QPS_RTS);
 	if (!dr_rt(r, o)->automatic || (s->cm.type != VS_CONN_EV_REQUEST && s->cm.type != VS_CONN_EV_RESPONSE))
 		return;

@@ -72,7 +72,7 @@ static bool object_value(struct run *r, const struct stmt *st, const struct expr
 {
 	struct rt_obj *o = dr_rt(r, e->obj);
 
-	if (!o->made) {
+	if (!o->made || (e->obj->kind == O_MW && o->gone)) {
 		dr_broken(r, st, e->column, e->obj->kind == O_PACKET ? "%s was not seen yet" : "%s is not there yet",
 			  e->obj->name);
 		return false;

@@ -62,6 +62,10 @@ static bool sole_qp(struct parser *ps, struct stmt *st)
 {
 	const char *name = ps->p->node[st->node].name;
 
+	if (st->obj != NULL && st->obj->kind != O_QP && !(st->obj->kind == O_SRQ && st->kind == S_POST_RECV)) {
+		PF(ps, st->column, "%s is no queue pair", st->obj->name);
+		return false;
+	}
 	if (st->obj != NULL)
 		return true;
 	for (unsigned i = 0; i < ps->p->n_objs; i++) {
@@ -94,10 +98,6 @@ static bool post(struct parser *ps, struct stmt *st)
 	st->kind = value < 0 ? S_POST_RECV : S_POST;
 	if (!sole_qp(ps, st))
 		return false;
-	if (st->obj->kind != O_QP && !(st->obj->kind == O_SRQ && value < 0)) {
-		PF(ps, st->column, "%s takes no such work request", st->obj->name);
-		return false;
-	}
 	while (dr_some_options(ps, st, post_keys) && ps->t->kind == T_WORD) {
 		struct option *o;
 
@@ -417,6 +417,16 @@ bool dr_node_statement(struct parser *ps, int node, struct obj *obj)
 	if (!ps->p->node[node].engine) {
 		PF(ps, ps->t->column, "%s has no verbs: the script plays it, with %s> and %s<", ps->p->node[node].name,
 		   ps->p->node[node].name, ps->p->node[node].name);
+		return false;
+	}
+	/* dut.q state ...; but what is about the node names no object */
+	if (obj != NULL && (verb == V_ASYNC || verb == V_COUNTER || verb == V_DESTROY || verb == V_ARM ||
+			    verb == V_COMP || verb == V_ONE || (verb == V_NO && !dr_same(&ps->t[1], "cqe")))) {
+		PF(ps, ps->t->column, "this is about the node: %s without .%s", ps->p->node[node].name, obj->name);
+		return false;
+	}
+	if (obj != NULL && (verb == V_CQE || verb == V_NO) && obj->kind != O_QP) {
+		PF(ps, ps->t->column, "%s is no queue pair", obj->name);
 		return false;
 	}
 	st = dr_stmt(ps, S_WAIT);

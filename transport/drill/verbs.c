@@ -113,7 +113,11 @@ static void *queue(struct run *r, const struct stmt *st, const struct obj *o, in
 {
 	const struct option *k = dr_opt(st, id) != NULL ? dr_opt(st, id) : dr_opt(st, K_CQ);
 
-	return k != NULL && k->v.obj->node == o->node ? dr_rt(r, k->v.obj)->h : r->cq[o->node];
+	if (k == NULL || k->v.obj->node != o->node)
+		return r->cq[o->node];
+	if (dr_rt(r, k->v.obj)->h == NULL)
+		dr_broken(r, st, k->column, "%s is not there", k->v.obj->name);
+	return dr_rt(r, k->v.obj)->h;
 }
 
 static bool create_qp(struct run *r, const struct stmt *st, struct obj *o)
@@ -129,6 +133,10 @@ static bool create_qp(struct run *r, const struct stmt *st, struct obj *o)
 	    !dr_value(r, st, K_MAX_SGE, 4, UINT32_MAX, &sge) || !dr_value(r, st, K_MAX_INLINE, 128, UINT32_MAX, &in) ||
 	    !dr_value(r, st, K_SIG_ALL, 0, 1, &all))
 		return false;
+	if (srq != NULL && dr_rt(r, srq->v.obj)->h == NULL) {
+		dr_broken(r, st, srq->column, "%s is not there", srq->v.obj->name);
+		return false;
+	}
 	if (srq != NULL && srq->v.obj->node == o->node) {
 		init.srq = dr_rt(r, srq->v.obj)->h;
 		rt->srq = srq->v.obj;
@@ -137,6 +145,8 @@ static bool create_qp(struct run *r, const struct stmt *st, struct obj *o)
 	init.sq_sig_all = all != 0;
 	init.send_cq = queue(r, st, o, K_SEND_CQ);
 	init.recv_cq = queue(r, st, o, K_RECV_CQ);
+	if (r->failed)
+		return false;
 	rt->sig_all = all != 0;
 	rc = r->t->ops->qp_create(r->t, o->node, &init, &rt->h, &rt->qpn);
 	if (!as_wanted(r, st, o->node, rc))
@@ -209,7 +219,7 @@ bool dr_make_qp(struct run *r, const struct stmt *st, struct obj *o)
 	const struct option *state = dr_opt(st, K_STATE);
 	struct rt_obj *peer = o->peer != NULL ? dr_rt(r, o->peer) : NULL;
 
-	if (dr_rt(r, o)->made) {
+	if (dr_rt(r, o)->made || dr_opt(st, K_FROM) != NULL) {
 		bind_qp(r, st, o);
 		return !r->failed;
 	}
@@ -366,8 +376,10 @@ static void destroy(struct run *r, const struct stmt *st)
 		return;
 	}
 	rc = r->t->ops->destroy_object(r->t, st->obj->kind, rt->h);
-	if (as_wanted(r, st, st->node, rc) && rc >= 0)
+	if (as_wanted(r, st, st->node, rc) && rc >= 0) {
 		rt->gone = true;
+		rt->h = NULL;
+	}
 }
 
 static void group(struct run *r, const struct stmt *st)
@@ -381,7 +393,11 @@ static void arm(struct run *r, const struct stmt *st)
 {
 	const struct option *cq = dr_opt(st, K_CQ);
 
-	r->t->ops->cq_arm(r->t, cq != NULL ? dr_rt(r, cq->v.obj)->h : r->cq[st->node], dr_opt(st, K_SOLICITED) != NULL);
+	if (cq != NULL && dr_rt(r, cq->v.obj)->h == NULL)
+		dr_broken(r, st, cq->column, "%s is not there", cq->v.obj->name);
+	else
+		r->t->ops->cq_arm(r->t, cq != NULL ? dr_rt(r, cq->v.obj)->h : r->cq[st->node],
+				  dr_opt(st, K_SOLICITED) != NULL);
 }
 
 static void fault(struct run *r, const struct stmt *st)
@@ -394,13 +410,13 @@ static void fault(struct run *r, const struct stmt *st)
 		dr_broken(r, st, st->column, "there is no room for one more fault");
 }
 
-void dr_execute(struct run *r, const struct stmt *st)
+static void on_object(struct run *r, const struct stmt *st, struct obj *o)
 {
-	const struct rt_obj *rt = st->obj != NULL ? dr_rt(r, st->obj) : NULL;
+	const struct rt_obj *rt = dr_rt(r, o);
 
 	switch (st->kind) {
 	case S_QP:
-		(void)dr_make_qp(r, st, st->obj);
+		(void)dr_make_qp(r, st, o);
 		break;
 	case S_UD:
 		make_ud(r, st);
@@ -413,6 +429,37 @@ void dr_execute(struct run *r, const struct stmt *st)
 	case S_SRQ:
 		make_queue(r, st);
 		break;
+	case S_POST:
+	case S_POST_RECV:
+		if (!rt->made || rt->gone)
+			dr_broken(r, st, st->column, "the queue is not there");
+		else
+			dr_post(r, st);
+		break;
+	case S_MODIFY:
+		modify(r, st);
+		break;
+	case S_DESTROY:
+		destroy(r, st);
+		break;
+	case S_ATTACH:
+	case S_DETACH:
+		if (!rt->made || rt->gone)
+			dr_broken(r, st, st->column, "the queue pair is not there");
+		else
+			group(r, st);
+		break;
+	case S_CM:
+		dr_cm(r, st);
+		break;
+	default:
+		break;
+	}
+}
+
+void dr_execute(struct run *r, const struct stmt *st)
+{
+	switch (st->kind) {
 	case S_FAULT:
 		fault(r, st);
 		break;
@@ -428,30 +475,12 @@ void dr_execute(struct run *r, const struct stmt *st)
 	case S_RAW:
 		(void)dr_send_raw(r, st);
 		break;
-	case S_POST:
-	case S_POST_RECV:
-		if (rt == NULL || !rt->made || rt->gone)
-			dr_broken(r, st, st->column, "the queue is not there");
-		else
-			dr_post(r, st);
-		break;
-	case S_MODIFY:
-		modify(r, st);
-		break;
-	case S_DESTROY:
-		destroy(r, st);
-		break;
-	case S_ATTACH:
-	case S_DETACH:
-		group(r, st);
-		break;
 	case S_ARM:
 		arm(r, st);
 		break;
-	case S_CM:
-		dr_cm(r, st);
-		break;
 	default: /* the nodes and the wire are set up before the first statement */
+		if (st->obj != NULL)
+			on_object(r, st, st->obj);
 		break;
 	}
 }
