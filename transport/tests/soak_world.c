@@ -80,7 +80,7 @@ static void host_make(struct soak *s, struct host *h)
 	a.rc_window = (uint32_t[]){1, 8, 64, 1024, 1024}[below(d, 5)];
 	a.ack_every = between(d, 1, a.rc_window < 64 ? a.rc_window : 64);
 	a.e2e_credits = s->e2e && percent(d, 70);
-	a.cm_disabled = percent(d, 50);
+	a.cm_disabled = percent(d, 25);
 	if (s->cc)
 		a.cc = (struct vs_cc_attr){.enabled = true,
 					   .ecn = (uint8_t)between(d, 1, 2),
