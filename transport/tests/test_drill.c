@@ -9,6 +9,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "vs/dev.h"
 #include "vs/drill.h"
 
 #include "runner.h"
@@ -387,6 +388,77 @@ START_TEST(errors_of_a_run_are_no_failures)
 }
 END_TEST
 
+START_TEST(defects_of_an_engine_are_seen)
+{
+	static const struct {
+		const char *script;
+		enum vs_deviation deviation;
+		enum vs_verdict verdict;
+		unsigned line;
+		const char *said; /* of a VARIANT: which */
+	} rows[] = {
+		{"rnr-wait-is-honoured", VS_DEVIATION_RNR_DELAY_IGNORED, VS_VERDICT_FAIL, 11, "too early, by"},
+		{"rnr-wait-is-honoured", VS_DEVIATION_RNR_CODE25, VS_VERDICT_FAIL, 11, "too early, by 28.000 us"},
+		{"bad-rkey-write", VS_DEVIATION_NO_ACCESS_EVENT, VS_VERDICT_VARIANT, 0, "silent"},
+		{"bad-rkey-write", VS_DEVIATION_RQ_NOT_FLUSHED, VS_VERDICT_FAIL, 16, "nothing came within"},
+	};
+
+	for (unsigned i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct vs_drill_env env = {.deviations = 1ull << rows[i].deviation};
+		struct vs_drill_result res;
+		struct vs_drill *d;
+		char path[256], *text;
+		size_t len;
+
+		(void)snprintf(path, sizeof(path), DIR_OF "%s.drill", rows[i].script);
+		text = read_file(path, &len);
+		d = parse(path, text, len);
+		(void)holds(d, &env, &res);
+		ck_assert_msg(res.verdict == rows[i].verdict && res.at.line == rows[i].line &&
+				      strstr(res.verdict == VS_VERDICT_VARIANT ? res.variant : res.at.text,
+					     rows[i].said) != NULL,
+			      "%s with %s: %s line %u: %s", path, vs_deviation_name(rows[i].deviation),
+			      vs_verdict_name(res.verdict), res.at.line, res.at.text);
+		vs_drill_free(d);
+		free(text);
+	}
+}
+END_TEST
+
+struct story {
+	unsigned events, marks;
+	uint64_t last;
+};
+
+static uint64_t listen(void *ctx, const struct vs_event *ev)
+{
+	struct story *s = ctx;
+
+	ck_assert_uint_ge(ev->t_ns, s->last);
+	s->last = ev->t_ns;
+	if (ev->type == VS_EV_MARK && strcmp((const char *)(uintptr_t)ev->a[0], "half way") == 0)
+		s->marks++;
+	return ++s->events;
+}
+
+START_TEST(a_run_tells_its_events_and_the_marks_of_the_script)
+{
+	static const char text[] =
+		"case X-1 \"t\"\nqp dut.q <-> peer rc\nmr dut.b len=8\nmark \"half way\"\n"
+		"dut post send wr=1 b\npeer< SEND_ONLY psn=+0\npeer> ACK psn=+0 msn=1\ndut cqe wr=1 SEND SUCCESS\n";
+	struct vs_drill *d = parse("text", text, sizeof(text) - 1);
+	struct story s = {0, 0, 0};
+	struct vs_drill_env env = {.sink = {listen, &s, VS_LEVEL_EXTRA}};
+	struct vs_drill_result res;
+
+	vs_drill_run_sim(d, 0, &env, &res);
+	ck_assert_int_eq(res.verdict, VS_VERDICT_PASS);
+	ck_assert_uint_eq(s.marks, 1);
+	ck_assert_uint_gt(s.events, 10);
+	vs_drill_free(d);
+}
+END_TEST
+
 START_TEST(vectors_have_names_and_the_header_can_be_asked)
 {
 	static const char text[] =
@@ -452,6 +524,8 @@ Suite *vs_suite(void)
 	tcase_add_test(tc, the_alternative_that_was_taken_is_recorded);
 	tcase_add_test(tc, what_a_target_cannot_give_is_skipped);
 	tcase_add_test(tc, errors_of_a_run_are_no_failures);
+	tcase_add_test(tc, defects_of_an_engine_are_seen);
+	tcase_add_test(tc, a_run_tells_its_events_and_the_marks_of_the_script);
 	tcase_add_test(tc, vectors_have_names_and_the_header_can_be_asked);
 	tcase_add_test(tc, a_thousand_scripts_are_quick);
 	suite_add_tcase(s, tc);
