@@ -33,7 +33,8 @@ struct bench {
 	int host[2];
 	struct side side[2];
 	size_t allocated;
-	uint64_t sent, received; /* messages */
+	uint32_t depth;                  /* messages in flight at most */
+	uint64_t posted, sent, received; /* messages */
 };
 
 static void die(const char *what)
@@ -124,6 +125,7 @@ static struct bench *bench_new(void)
 		b->host[i] = vs_sim_add_host(b->sim, &d);
 	if (vs_sim_connect(b->sim, b->host[0], b->host[1], &l) != VS_OK)
 		die("no link");
+	b->depth = DEPTH;
 	side_make(b, 0);
 	side_make(b, 1);
 	connect(b, b->side[0].qp, b->side[1].qp, 1);
@@ -152,8 +154,8 @@ static void round_trip(struct bench *b, enum vs_wr_opcode op, uint32_t len)
 	send.rdma.rkey = vs_mr_rkey(p->mr);
 	while (op == VS_WR_SEND && vs_qp_post_recv(p->qp, &recv) == VS_OK)
 		;
-	while (vs_qp_post_send(a->qp, &send) == VS_OK)
-		;
+	while (b->posted - b->sent < b->depth && vs_qp_post_send(a->qp, &send) == VS_OK)
+		b->posted++;
 	if (!vs_sim_step(b->sim, VS_NEVER))
 		die("stuck");
 	while ((n = vs_cq_poll(a->cq, wc, 64)) > 0) {
@@ -220,6 +222,11 @@ static void bench_rates(double seconds)
 	r = best(b, VS_WR_SEND, 64, seconds);
 	printf("64-byte SEND        %6.2f million messages/s, %6.2f million packets/s\n", r.messages / 1e6,
 	       r.packets / 1e6);
+	b->depth = 1;
+	r = best(b, VS_WR_SEND, 64, seconds);
+	printf("  one at a time     %6.2f million messages/s, %6.2f million packets/s\n", r.messages / 1e6,
+	       r.packets / 1e6);
+	b->depth = DEPTH;
 	r = best(b, VS_WR_RDMA_WRITE, 4096, seconds);
 	printf("4 KiB WRITE         %6.2f million messages/s, %6.2f million packets/s, %.1f Gbit/s of payload\n",
 	       r.messages / 1e6, r.packets / 1e6, r.messages * 4096 * 8 / 1e9);
