@@ -318,6 +318,7 @@ struct stmt {
 	struct expr *within, *quiet, *not_before;
 	struct obj *as;
 	bool coalesce;
+	bool named;       /* S_RECEIVE, S_NOTHING: of this queue pair alone */
 	const char *text; /* fault, mark */
 	unsigned text_len;
 	const uint8_t *bytes; /* S_RAW */

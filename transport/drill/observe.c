@@ -77,6 +77,9 @@ static struct seen *next_seen(struct run *r, const struct stmt *st)
 	for (s = r->head[queue_of(st->kind)]; s != NULL; s = s->next) {
 		if (s->node != st->node || (cq != NULL && s->cq != cq->v.obj))
 			continue;
+		/* peer.q< ...: for that queue pair */
+		if (st->named && (!s->parsed || s->pkt.bth.destqp != dr_rt(r, st->obj)->qpn))
+			continue;
 		/* dut.q cqe ...: of that queue pair */
 		if ((st->kind == S_CQE || st->kind == S_NO_CQE) && st->obj != NULL &&
 		    s->wc.qp_num != dr_rt(r, st->obj)->qpn)

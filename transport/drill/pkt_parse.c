@@ -235,7 +235,7 @@ static bool which_qp(struct parser *ps, struct stmt *st)
 
 		if (o->node != st->node || o->kind != O_QP)
 			continue;
-		for (unsigned k = i + 1; st->kind == S_SEND && k < ps->p->n_objs; k++) {
+		for (unsigned k = i + 1; k < ps->p->n_objs; k++) {
 			struct obj *x = ps->p->obj[k];
 
 			if (x->node == st->node && x->kind == O_QP && !(to != NULL && to->v.kind == V_OBJECT)) {
@@ -248,10 +248,6 @@ static bool which_qp(struct parser *ps, struct stmt *st)
 	}
 	if (st->obj == NULL) {
 		PF(ps, st->column, "the peer has no queue pair yet: qp dut.q <-> peer rc");
-		return false;
-	}
-	if (st->obj->kind != O_QP) {
-		PF(ps, st->column, "%s is no queue pair", st->obj->name);
 		return false;
 	}
 	return true;
@@ -272,7 +268,7 @@ static bool raw_statement(struct parser *ps, struct stmt *st, bool frame)
 	return dr_options(ps, st, raw_keys) && (frame || which_qp(ps, st));
 }
 
-static bool ordinary(struct parser *ps, struct stmt *st, bool named)
+static bool ordinary(struct parser *ps, struct stmt *st)
 {
 	if (st->word == OP_NAK) {
 		if (!dr_find(dr_nak_words, ps->t, &st->word2)) {
@@ -294,8 +290,6 @@ static bool ordinary(struct parser *ps, struct stmt *st, bool named)
 		PF(ps, st->column, "icrc= and flip= are for packets that the peer sends: what it gets must be right");
 		return false;
 	}
-	/* Unless it is named, any queue pair may get it; PSNs need one to be relative to. */
-	(void)named;
 	return which_qp(ps, st);
 }
 
@@ -313,7 +307,12 @@ bool dr_packet_statement(struct parser *ps, int node, struct obj *obj)
 	st->column = ps->l->tok[0].column;
 	st->node = node;
 	st->obj = obj;
+	st->named = obj != NULL;
 	ps->t++;
+	if (obj != NULL && obj->kind != O_QP) {
+		PF(ps, st->column, "%s is no queue pair", obj->name);
+		return false;
+	}
 	if (!send && dr_word(ps, "nothing")) {
 		st->kind = S_NOTHING;
 		return dr_timing(ps, st);
@@ -324,5 +323,5 @@ bool dr_packet_statement(struct parser *ps, int node, struct obj *obj)
 		return raw_statement(ps, st, false);
 	if (!opcode(ps, st))
 		return false;
-	return st->word == OP_CM ? cm_statement(ps, st) : ordinary(ps, st, obj != NULL);
+	return st->word == OP_CM ? cm_statement(ps, st) : ordinary(ps, st);
 }
