@@ -10,7 +10,7 @@
 
 #include "vs/icrc.h"
 
-int vp_fail(const char *cmd, const char *fmt, ...)
+void vp_complain(const char *cmd, const char *fmt, ...)
 {
 	char text[VS_IO_ERRLEN + 256];
 	va_list ap;
@@ -23,16 +23,16 @@ int vp_fail(const char *cmd, const char *fmt, ...)
 			*p = '?';
 	fflush(stdout);
 	fprintf(stderr, "vs-pcap %s: %s\n", cmd, text);
-	return VP_USAGE;
 }
 
-int vp_bad_option(const char *cmd, char **argv, int opt)
+void vp_complain_option(const char *cmd, char **argv, int opt)
 {
 	const char *word = optind > 0 ? argv[optind - 1] : "";
 
 	if (opt == ':')
-		return vp_fail(cmd, "%s needs a value: 'vs-pcap %s --help' says which", word, cmd);
-	return vp_fail(cmd, "option %s is not known or takes no value: see 'vs-pcap %s --help'", word, cmd);
+		vp_complain(cmd, "%s needs a value: 'vs-pcap %s --help' says which", word, cmd);
+	else
+		vp_complain(cmd, "option %s is not known or takes no value: see 'vs-pcap %s --help'", word, cmd);
 }
 
 int vp_flush(const char *cmd)

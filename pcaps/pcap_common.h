@@ -31,10 +31,17 @@ int vp_replay(int argc, char **argv);
 
 /* ---- pcap_common.c ---- */
 
-/* "vs-pcap CMD: text" on stderr; returns VP_USAGE. */
-int vp_fail(const char *cmd, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-/* What getopt_long complained about, in our words; returns VP_USAGE. `opt` is what it returned: '?' or ':'. */
-int vp_bad_option(const char *cmd, char **argv, int opt);
+/* "vs-pcap CMD: text" on stderr. */
+void vp_complain(const char *cmd, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* What getopt_long complained about, in our words. `opt` is what it returned: '?' or ':'. */
+void vp_complain_option(const char *cmd, char **argv, int opt);
+/* The same, and its value is VP_USAGE; macros, so that an analyzer of one file sees the value. */
+static inline int vp_usage(void)
+{
+	return VP_USAGE;
+}
+#define vp_fail(...) (vp_complain(__VA_ARGS__), vp_usage())
+#define vp_bad_option(cmd, argv, opt) (vp_complain_option(cmd, argv, opt), vp_usage())
 /* Makes stdout reach its end: VP_OK, or VP_USAGE with a message when it can't be written. */
 int vp_flush(const char *cmd);
 

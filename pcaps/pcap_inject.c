@@ -265,7 +265,7 @@ static int parse_options(struct inject *j, int argc, char **argv)
 static int inject(struct inject *j)
 {
 	bool udp = j->to && strncmp(j->to, "udp:", 4) == 0;
-	size_t len;
+	size_t len = 0;
 	int ret = make_packet(j, &len);
 
 	if (ret != VP_OK)

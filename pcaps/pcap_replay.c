@@ -146,7 +146,7 @@ static int replay_once(struct replay *r)
 	uint64_t start = now_ns();
 	int64_t first = 0;
 	struct vs_frame f;
-	int ret;
+	int ret = 0;
 
 	if (!c)
 		return vp_fail(CMD, "%s", err.text);

@@ -40,7 +40,7 @@ fi
 # capture NAME COUNT [dumpcap option...]: begins on vb; returns when it listens
 capture() {
 	local name=$1
-	rm -f "$tmp/$name.pcap"
+	rm -f "$tmp/$name.pcap" "$tmp/$name.log" # a log of before would say that this one listens
 	nsenter --net="/proc/$other/ns/net" dumpcap -q -i vb -P -B 16 -w "$tmp/$name.pcap" -c "$2" -a duration:60 \
 		"${@:3}" 2>"$tmp/$name.log" &
 	listening "$tmp/$name.log"
@@ -48,7 +48,7 @@ capture() {
 
 # capturelo NAME COUNT: the same on lo
 capturelo() {
-	rm -f "$tmp/$1.pcap"
+	rm -f "$tmp/$1.pcap" "$tmp/$1.log"
 	dumpcap -q -i lo -P -w "$tmp/$1.pcap" -c "$2" -a duration:60 -f 'udp dst port 4791' 2>"$tmp/$1.log" &
 	listening "$tmp/$1.log"
 }
