@@ -285,8 +285,14 @@ static bool other_end(struct parser *ps, struct obj *o)
 		return false;
 	}
 	ps->t++;
-	if (dr_punct(ps, "."))
-		name = *ps->t++;
+	if (dr_punct(ps, ".")) {
+		name = *ps->t;
+		if (name.kind != T_WORD) {
+			dr_expected(ps, "a name", NULL);
+			return false;
+		}
+		ps->t++;
+	}
 	other = dr_lookup(ps, node, &name);
 	if (other == NULL)
 		other = dr_object(ps, node, O_QP, &name);

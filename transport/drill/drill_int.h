@@ -58,7 +58,7 @@ struct variable {
 struct line {
 	unsigned number, indent, len;
 	const char *text;
-	struct token tok[MAX_TOKENS]; /* the last one is T_END */
+	struct token tok[MAX_TOKENS + 2]; /* the last one is T_END; two may be looked at behind it */
 	unsigned count;
 };
 
