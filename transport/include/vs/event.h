@@ -5,7 +5,7 @@
  *
  * `cause` is the seq of the event that led here, `pkt_id` names one transmission (a retransmission
  * has the same PSN and another pkt_id). Engines hand events to a sink, which gives out the seq;
- * the JSON form (.vst, one object a line) is written and read in transport/event.
+ * the JSON form (.vst, one object a line) and a log in memory are in vst.h.
  */
 #ifndef VS_EVENT_H
 #define VS_EVENT_H
@@ -51,9 +51,11 @@ struct vs_event {
 	uint32_t qpn;    /* 0: not about a QP */
 	uint16_t type;   /* enum vs_event_type */
 	bool has_wr;
-	bool inferred;                 /* deduced from a capture, not told by an engine */
-	char node[16];                 /* "A", "B", "wire" */
-	uint64_t a[VS_EVENT_MAX_ARGS]; /* by events.def; STR: (uintptr_t)const char * with static life */
+	bool inferred; /* deduced from a capture, not told by an engine */
+	char node[16]; /* "A", "B", "wire" */
+	/* By events.def. STR: (uintptr_t)const char *; a sink that keeps events copies it, as vs_event_log does
+	 * (vst.h). */
+	uint64_t a[VS_EVENT_MAX_ARGS];
 };
 
 struct vs_event_arg {
