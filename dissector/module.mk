@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
+# SPDX-License-Identifier: GPL-2.0-or-later
 # dissector/: the Wireshark plugin, for the release whose headers are installed. Built for another
 # one by WS_SERIES (major.minor), WS_CFLAGS and WS_LIBS, or left out by PLUGIN=no.
 PLUGIN    ?= yes
