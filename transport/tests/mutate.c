@@ -14,8 +14,9 @@
  *   swap      an enum constant becomes the next one of its enum; true and false change places
  *
  * The text is taken apart into tokens and statements, not parsed as C: that is enough for code in the style of this
- * repository. What has to be constant, or says nothing, is left alone: case labels, static data, array sizes,
- * sizeof, preprocessor lines, and assertions.
+ * repository. What has to be constant is left alone: case labels, static data, array sizes, sizeof, preprocessor
+ * lines; so are assertions, and what can make no difference: the boundary in a < b ? a : b, the last break of a
+ * switch.
  */
 #include <ctype.h>
 #include <stdarg.h>
@@ -168,6 +169,11 @@ static void tokenize(void)
 static bool is(size_t i, const char *s)
 {
 	return i < f.n && f.t[i].len == strlen(s) && strncmp(f.text + f.t[i].at, s, f.t[i].len) == 0;
+}
+
+static bool same(size_t i, size_t k)
+{
+	return k < f.n && f.t[i].len == f.t[k].len && strncmp(f.text + f.t[i].at, f.text + f.t[k].at, f.t[i].len) == 0;
 }
 
 static bool is_one_of(size_t i, const char *const *list, size_t n)
@@ -337,6 +343,22 @@ static void operands(size_t op, size_t *from, size_t *to)
 	*to = i;
 }
 
+/* a < b ? a : b and its like: where both are equal, it does not matter which. */
+static bool is_minimum(size_t from, size_t op, size_t to)
+{
+	size_t i, n = op - from, m = to - op - 1;
+
+	if (!is(to, "?") || !is(to + 1 + n, ":"))
+		return false;
+	for (i = 0; i < n; i++)
+		if (!same(from + i, to + 1 + i))
+			return false;
+	for (i = 0; i < m; i++)
+		if (!same(op + 1 + i, to + 2 + n + i))
+			return false;
+	return true;
+}
+
 static void compare(size_t op)
 {
 	static const char *const from_op[] = {"<", "<=", ">", ">="};
@@ -350,7 +372,7 @@ static void compare(size_t op)
 	left_text = f.text + f.t[from].at;
 	right_text = f.text + f.t[right].at;
 	for (k = 0; k < COUNT(from_op); k++)
-		if (is(op, from_op[k]))
+		if (is(op, from_op[k]) && !is_minimum(from, op, to))
 			fault(from, to, "compare", "%.*s %s %.*s", (int)text_len(from, op), left_text, to_op[k],
 			      (int)text_len(right, to), right_text);
 	if (binding(op) == 7)
@@ -420,11 +442,30 @@ static size_t block(size_t i)
 	return i + 1;
 }
 
+/* The brace that ends what a break here leaves, when that is a switch; 0: a loop. */
+static size_t switch_end;
+
 /* if, while, for, switch, and macros that stand for them. */
 static size_t controlled(size_t i)
 {
-	i = statement(match(i + 1) + 1);
+	size_t before = switch_end, then = match(i + 1) + 1;
+
+	if (!is(i, "if"))
+		switch_end = is(i, "switch") && is(then, "{") ? match(then) : 0;
+	i = statement(then);
+	switch_end = before;
 	return is(i, "else") ? statement(i + 1) : i;
+}
+
+/* A break at the end of its switch, or before a default that does nothing else, leaves nothing out. */
+static bool is_last_break(size_t i)
+{
+	if (!is(i, "break") || switch_end == 0)
+		return false;
+	i += 2;
+	if (is(i, "default") && is(i + 2, "break"))
+		i += 4;
+	return i == switch_end;
 }
 
 static size_t label(size_t i)
@@ -435,6 +476,12 @@ static size_t label(size_t i)
 		i++;
 	fix(from, i);
 	return i + 1;
+}
+
+/* (void)x; or a break that changes nothing. */
+static bool says_nothing(size_t i, size_t end)
+{
+	return (is(i, "(") && is(i + 1, "void") && end - i == 5) || is_last_break(i);
 }
 
 /* Walks one statement, notes what may be dropped, fixes what may not change; the token past it. */
@@ -459,7 +506,7 @@ static size_t statement(size_t i)
 	end = past_semicolon(i);
 	if (is(i, "assert") || is(i, "static"))
 		fix(i, end);
-	else if (is(i, "return") ? is(i + 1, ";") : !declares(i) && !(is(i, "(") && is(i + 1, "void") && end - i == 5))
+	else if (is(i, "return") ? is(i + 1, ";") : !declares(i) && !says_nothing(i, end))
 		fault(i, end, "drop", NULL);
 	return end;
 }
