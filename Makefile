@@ -46,7 +46,7 @@ LIBWIRE   := $(B)/libvs-wire.a
 LIBJUDGE  := $(B)/libvs-judge.a
 LIBVS     := $(B)/libverbscope.a
 LIBS_WIRE := -ldeflate
-LIBS_VS   := -lpcap -lz $(LIBS_WIRE)
+LIBS_VS   := -lpcap -lz -ljansson $(LIBS_WIRE)
 
 obj = $(patsubst %.c,$(B)/obj/%.o,$(1))
 
@@ -63,6 +63,7 @@ $(B)/obj/%.o: %.c
 	$(CC) $(CSTD) $(WARN) $(BASE) $(DEFS) $(CFLAGS) $(CPPFLAGS) -c -o $@ $<
 
 $(LIBWIRE): $(call obj,$(WIRE_SRCS))
+$(LIBJUDGE): $(call obj,$(JUDGE_SRCS))
 $(LIBVS): $(call obj,$(VERBSCOPE_SRCS))
 $(B)/%.a:
 	@mkdir -p $(@D)
@@ -70,13 +71,13 @@ $(B)/%.a:
 	$(AR) rcsD $@ $^
 
 # A Check program: its own file, the shared runner, the libraries.
-$(B)/tests/%: $(B)/obj/transport/tests/%.o $(B)/obj/transport/tests/runner.o $(LIBVS) $(LIBWIRE)
+$(B)/tests/%: $(B)/obj/transport/tests/%.o $(B)/obj/transport/tests/runner.o $(B)/obj/transport/tests/rig.o $(LIBVS) $(LIBJUDGE) $(LIBWIRE)
 	@mkdir -p $(@D)
 	$(CC) $(OPT) $(SANFLAGS) $(LDFLAGS) -o $@ $^ $(shell pkg-config --libs check) $(LIBS_VS)
 
 include scripts/repo.mk
 
-all: $(LIBWIRE) $(LIBVS) $(ALL) ## build everything into $(B) (default: build)
+all: $(LIBWIRE) $(LIBJUDGE) $(LIBVS) $(ALL) ## build everything into $(B) (default: build)
 
 clean: ## remove build/
 	rm -rf build $(CLEAN)

@@ -8,8 +8,8 @@
  */
 #include "rdma.h"
 
-static expert_field ei_reason[VS_REASON_COUNT];
-static uint8_t place_of[VS_REASON_COUNT]; /* enum rdma_place */
+static expert_field ei_reason[VS_REASON_WIRE_LAST + 1];
+static uint8_t place_of[VS_REASON_WIRE_LAST + 1]; /* enum rdma_place */
 
 #define RDMA_SEV_NOTE PI_NOTE
 #define RDMA_SEV_WARN PI_WARN
@@ -18,6 +18,7 @@ static uint8_t place_of[VS_REASON_COUNT]; /* enum rdma_place */
 /* The group is set when registering: it follows from the id. */
 #define VS_REASON(ID, id, severity, clause, sentence) \
 	{&ei_reason[VS_REASON_##ID], {"rdma.reason." id, PI_PROTOCOL, RDMA_SEV_##severity, sentence, EXPFILL}},
+#define VS_ENGINE_REASON(ID, id, severity, clause, sentence) /* the engine's own: never in a packet */
 static ei_register_info ei[] = {
 #include "reasons.def"
 };
@@ -53,7 +54,7 @@ static int group_by_id(const char *id)
 
 void rdma_expert_register(int proto)
 {
-	for (int r = VS_REASON_NONE + 1; r < VS_REASON_COUNT; r++) {
+	for (int r = VS_REASON_NONE + 1; r <= VS_REASON_WIRE_LAST; r++) {
 		const char *id = vs_reason_info((enum vs_reason)r)->id;
 
 		place_of[r] = (uint8_t)place_by_id(id);
@@ -64,12 +65,12 @@ void rdma_expert_register(int proto)
 
 void rdma_expert_reason(struct rdma_ctx *c, proto_item *item, enum vs_reason r)
 {
-	if (r > VS_REASON_NONE && r < VS_REASON_COUNT)
+	if (r > VS_REASON_NONE && r <= VS_REASON_WIRE_LAST)
 		expert_add_info(c->pinfo, item != NULL ? item : c->item, &ei_reason[r]);
 }
 
 void rdma_expert_at(struct rdma_ctx *c, enum vs_reason r)
 {
-	if (r > VS_REASON_NONE && r < VS_REASON_COUNT)
+	if (r > VS_REASON_NONE && r <= VS_REASON_WIRE_LAST)
 		rdma_expert_reason(c, c->at[place_of[r]], r);
 }

@@ -1,2 +1,27 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
-# pcaps/: the library of captures. vs-pcap lives here once it exists.
+# pcaps/: the library of captures, and vs-pcap, which makes, changes and sends captures.
+PCAP_SRCS     := $(sort $(wildcard pcaps/*.c))
+PCAP_BIN      := $(B)/bin/vs-pcap
+ALL           += $(PCAP_BIN)
+INSTALL_BINS  += $(PCAP_BIN)
+INSTALL_MANS  += docs/man/vs-pcap.1
+CHECK_TARGETS += check-pcap
+
+$(PCAP_BIN): $(call obj,$(PCAP_SRCS)) $(LIBVS) $(LIBJUDGE) $(LIBWIRE)
+	@mkdir -p $(@D)
+	$(CC) $(OPT) $(SANFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS_VS) -lnet
+
+# Compares captures; the libraries read what vs-pcap wrote, libpcap alone the frames.
+PCAP_CMP := $(B)/tests/capcmp
+$(PCAP_CMP): $(B)/obj/pcaps/tests/capcmp.o $(LIBVS) $(LIBJUDGE) $(LIBWIRE)
+	@mkdir -p $(@D)
+	$(CC) $(OPT) $(SANFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS_VS)
+
+check-pcap: all $(PCAP_CMP) ## vs-pcap on recorded captures, and over a veth pair
+	@pcaps/tests/run.sh $(B)
+
+bench-replay: all $(PCAP_CMP) ## rate of vs-pcap replay against tcpreplay -t, in one run (needs root)
+	@scripts/deps.sh bench
+	@pcaps/tests/bench_replay.sh $(B)
+
+.PHONY: check-pcap bench-replay

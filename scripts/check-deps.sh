@@ -32,6 +32,7 @@ labs: drill ladder
 pcaps: drill ladder
 tests: wire event core monitor ladder fault sim io drill verbs
 dissector-tests: dissector wire event monitor io
+pcaps-tests: wire io
 EOF
 }
 
@@ -40,13 +41,13 @@ public() {
 	cat <<'EOF'
 wire: vs/err.h vs/psn.h vs/opcode.h vs/reason.h vs/wire.h vs/icrc.h vs/mad.h vs/cm.h
 wire: opcodes.def reasons.def mad.def cm.def
-event: vs/event.h events.def
+event: vs/event.h vs/vst.h vs/verbs.h events.def
 fault: vs/fault.h
-core: vs/dev.h vs/mr.h vs/cq.h deviations.def
+core: vs/dev.h vs/mr.h vs/cq.h vs/qp.h vs/conn.h deviations.def counters.def
 monitor: vs/monitor.h rules.def
 ladder: vs/ladder.h
 sim: vs/sim.h
-io: vs/pktio.h
+io: vs/pktio.h vs/inject.h
 drill: vs/drill.h
 EOF
 }

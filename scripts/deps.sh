@@ -3,7 +3,7 @@
 #
 # deps.sh - installs the Debian packages that a purpose needs, and says so first.
 #
-#   scripts/deps.sh SET...          SET: build demo unit test gui fresh all
+#   scripts/deps.sh SET...          SET: build demo unit test gui bench fresh all
 #   scripts/deps.sh --list SET...   print the packages, one a line, and stop
 #
 # Nothing missing: silent, one dpkg-query, exit 0. Otherwise it prints what is missing and the apt
@@ -28,6 +28,8 @@ build | pkg-config     | cmd:pkg-config | finds the libraries
 build | libdeflate-dev | h:libdeflate.h | CRC-32
 build | libpcap-dev    | pc:libpcap     | reads capture files
 build | zlib1g-dev     | pc:zlib        | reads gzipped captures
+build | libjansson-dev | pc:jansson     | reads traces
+build | libnet1-dev    | h:libnet.h     | sends frames
 build | libwireshark-dev | pc:wireshark  | headers for the Wireshark plugin
 build | libglib2.0-dev | pc:glib-2.0    | the plugin API stands on GLib
 demo  | tshark         | cmd:tshark     | runs the plugin in a terminal
@@ -43,10 +45,12 @@ test  | clang-tidy     | cmd:clang-tidy | make lint
 test  | cppcheck       | cmd:cppcheck   | make lint
 test  | shellcheck     | cmd:shellcheck | make lint
 test  | mandoc         | cmd:mandoc     | checks the man pages
+test  | iproute2       | cmd:ip         | a veth pair to replay over
 gui   | wireshark      | cmd:wireshark  | Wireshark itself
 gui   | xvfb           | cmd:Xvfb       | a display without a screen
 gui   | xdotool        | cmd:xdotool    | drives the window
 gui   | imagemagick    | cmd:import     | takes the screenshot
+bench | tcpreplay      | cmd:tcpreplay  | make bench-replay
 fresh | debootstrap    | cmd:debootstrap | make check-fresh
 fresh | util-linux     | cmd:pivot_root | make check-fresh
 fresh | git            | cmd:git        | make check-fresh
@@ -58,13 +62,13 @@ expand() {
 	local set
 	for set; do
 		case $set in
-		build | gui | fresh) echo "$set" ;;
+		build | gui | bench | fresh) echo "$set" ;;
 		demo) echo build demo ;;
 		unit) echo build unit ;;
 		test) echo build demo unit test ;;
-		all) echo build demo unit test gui fresh ;;
+		all) echo build demo unit test gui bench fresh ;;
 		*)
-			echo "deps: no such set: $set (build demo unit test gui fresh all)" >&2
+			echo "deps: no such set: $set (build demo unit test gui bench fresh all)" >&2
 			return 2
 			;;
 		esac

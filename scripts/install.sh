@@ -20,7 +20,7 @@ Name: verbscope
 Description: InfiniBand and RoCE packets: parse, build, validate, CRCs, capture files
 Version: ${VERSION:?}
 Cflags: -I\${includedir}
-Libs: -L\${libdir} -lverbscope -lvs-wire -ldeflate -lpcap -lz
+Libs: -L\${libdir} -lverbscope -lvs-judge -lvs-wire -ldeflate -lpcap -lz -ljansson -lnet
 EOF
 }
 

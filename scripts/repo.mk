@@ -54,7 +54,7 @@ check-install: all ## what make install installs can be used, and make uninstall
 	@CC='$(CC)' scripts/tests/install-test.sh '$(MAKE)' $(B)
 
 # A plain build of its own: sanitizers would add calls, and B may be built with anything.
-PURE_OBJS = $(patsubst %.c,$(B)/pure/obj/%.o,$(sort $(WIRE_SRCS) $(wildcard transport/core/*.c)))
+PURE_OBJS = $(patsubst %.c,$(B)/pure/obj/%.o,$(sort $(WIRE_SRCS) $(wildcard transport/core/*.c) transport/event/event.c transport/event/names.c))
 check-pure: ## codec and engine call no clock, socket, rand, stdio, getenv, malloc
 	@scripts/check-pure.sh --self-test
 	@$(SUBMAKE) B=$(B)/pure SAN= CFLAGS= CPPFLAGS= $(PURE_OBJS)
@@ -69,6 +69,9 @@ check-asan: ## unit tests and more under AddressSanitizer and UBSan
 # The packet parser for a minute, the other readers beside it.
 check-fuzz: ## a minute of libFuzzer on the parser, half a minute on the other byte readers
 	@$(SUBMAKE) fuzz SECONDS=30 FUZZ_SECONDS_fuzz_parse=60
+
+check-deviations: $(UNIT_TESTS) ## every deviation turns the rows red that deviations.def names, and no others
+	@scripts/check-deviations.sh $(B)/tests
 
 check-fresh: ## clone, make demo and make check-unit in a fresh Debian root (needs root)
 	@scripts/deps.sh fresh
@@ -127,7 +130,7 @@ fuzz: ## run every fuzzer for SECONDS=n (default 60)
 
 fuzzers: $(FUZZ_NAMES:%=$(B)/bin/%)
 
-$(B)/bin/fuzz_%: $(B)/obj/transport/tests/fuzz_%.o $(LIBVS) $(LIBWIRE)
+$(B)/bin/fuzz_%: $(B)/obj/transport/tests/fuzz_%.o $(LIBVS) $(LIBJUDGE) $(LIBWIRE)
 	@mkdir -p $(@D)
 	$(CC) $(OPT) $(SANFLAGS) -fsanitize=fuzzer $(LDFLAGS) -o $@ $^ $(LIBS_VS)
 
@@ -138,7 +141,7 @@ INSTALL_ALL = $(foreach f,$(INSTALL_BINS),$(f):bin/$(notdir $(f))) \
 	      $(foreach f,$(INSTALL_MANS),$(f):share/man/man$(patsubst .%,%,$(suffix $(f)))/$(notdir $(f))) \
 	      $(foreach f,$(wildcard transport/include/vs/*.h),$(f):include/vs/$(notdir $(f))) \
 	      $(foreach f,$(wildcard transport/*.def),$(f):include/vs/$(notdir $(f))) \
-	      $(foreach f,$(LIBWIRE) $(LIBVS),$(f):lib/$(notdir $(f))) $(INSTALL_FILES)
+	      $(foreach f,$(LIBWIRE) $(LIBJUDGE) $(LIBVS),$(f):lib/$(notdir $(f))) $(INSTALL_FILES)
 
 install: all ## install programs, man pages and the library below $(DESTDIR)$(PREFIX)
 	@$(INSTALL) install $(INSTALL_ALL)
@@ -155,5 +158,5 @@ help: ## this list
 	@printf '\nVariables: B=%s CC=%s SAN=%s PREFIX=%s DEPS=%s\n' '$(B)' '$(CC)' '$(SAN)' '$(PREFIX)' '$(DEPS)'
 
 .PHONY: demo check deps check-unit check-deps check-spdx check-scripts check-install check-pure check-clang check-asan check-fuzz \
-	check-fresh format format-check lint lint-psn lint-shell lint-man lint-cppcheck lint-tidy objects fuzz fuzzers install \
+	check-deviations check-fresh format format-check lint lint-psn lint-shell lint-man lint-cppcheck lint-tidy objects fuzz fuzzers install \
 	uninstall help

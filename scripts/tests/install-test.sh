@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
 #
 # install-test.sh MAKE B - `make install` puts a usable library below DESTDIR: a program that knows
-# only pkg-config and <vs/wire.h> compiles, links and builds a packet that it can parse again;
-# `make uninstall` leaves no file.
+# only pkg-config and <vs/...> compiles, links, builds a packet that it can parse again, and makes a device whose
+# events it reads; `make uninstall` leaves no file.
 set -euo pipefail
 make=$1 build=$2
 dest=$(mkdir -p "$build" && cd "$build" && pwd)/install-test
@@ -15,7 +15,39 @@ cat >"$dest/try.c" <<'EOF'
 #include <string.h>
 #include <vs/icrc.h>
 #include <vs/pktio.h>
+#include <vs/sim.h>
+#include <vs/vst.h>
 #include <vs/wire.h>
+
+static int device(void)
+{
+	struct vs_event_log log;
+	struct vs_sim_attr a = {.seed = 1};
+	struct vs_dev_attr d = {0};
+	struct vs_vst_reader *r;
+	struct vs_event ev;
+	struct vs_sim *sim;
+	FILE *f = tmpfile();
+	int err;
+
+	vs_event_log_init(&log, 0);
+	a.sink = vs_event_log_sink(&log, VS_LEVEL_CORE);
+	sim = vs_sim_create(&a, &err);
+	if (f == NULL || sim == NULL || vs_sim_add_host(sim, &d) != 0)
+		return 5;
+	vs_dev_set_link(vs_sim_dev(sim, 0), false);
+	vs_sim_destroy(sim);
+	if (vs_event_log_write(&log, &(struct vs_vst_header){.clock = "sim"}, f) != VS_OK)
+		return 6;
+	vs_event_log_free(&log);
+	rewind(f);
+	r = vs_vst_open(f, NULL);
+	if (r == NULL || vs_vst_next(r, &ev, NULL) != 1 || ev.type != VS_EV_ASYNC || vs_vst_next(r, &ev, NULL) != 0)
+		return 7;
+	vs_vst_close(r);
+	fclose(f);
+	return 0;
+}
 
 int main(void)
 {
@@ -32,7 +64,9 @@ int main(void)
 		return 2;
 	if (!vs_pkt_equal(&p, &q) || vs_icrc_check(&q, buf, NULL) != VS_CRC_GOOD)
 		return 3;
-	return vs_capture_open("/nowhere", &(struct vs_io_error){0}) == NULL ? 0 : 4;
+	if (vs_capture_open("/nowhere", &(struct vs_io_error){0}) != NULL)
+		return 4;
+	return device();
 }
 EOF
 export PKG_CONFIG_PATH=$dest/opt/vs/lib/pkgconfig

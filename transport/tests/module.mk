@@ -38,4 +38,6 @@ $(B)/tests/mkseeds: $(call obj,transport/tests/mkseeds.c) $(LIBVS) $(LIBWIRE)
 	@mkdir -p $(@D)
 	$(CC) $(OPT) $(SANFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS_VS)
 
+include transport/tests/strength.mk
+
 .PHONY: run-unit check-captures

@@ -239,6 +239,29 @@ static uint32_t step_of(unsigned code)
 	return code < 2 ? code : code % 2 == 0 ? 1u << code / 2 : 3u << (code - 3) / 2;
 }
 
+START_TEST(tokens_name_each_opcode_and_lead_back_to_it)
+{
+	unsigned named = 0;
+
+	for (unsigned op = 0; op < 256; op++) {
+		const char *t = vs_opcode_token((uint8_t)op);
+
+		ck_assert_msg((t != NULL) == (vs_opcodes[op].name != NULL), "%#x", op);
+		if (t == NULL)
+			continue;
+		ck_assert_msg(vs_opcode_by_token(t, strlen(t)) == (int)op, "%s", t);
+		ck_assert_int_eq(vs_opcode_by_token(t, strlen(t) - 1), -1);
+		named++;
+	}
+	ck_assert_uint_gt(named, 70);
+	ck_assert_str_eq(vs_opcode_token(VS_OP_RC_SEND_ONLY), "SEND_ONLY");
+	ck_assert_str_eq(vs_opcode_token(VS_OP_UD_SEND_ONLY), "UD_SEND_ONLY");
+	ck_assert_str_eq(vs_opcode_token(VS_OP_RC_ACKNOWLEDGE), "ACK");
+	ck_assert_int_eq(vs_opcode_by_token("SEND", 4), -1);
+	ck_assert_int_eq(vs_opcode_by_token("", 0), -1);
+}
+END_TEST
+
 START_TEST(credit_codes_are_powers_of_two_and_three_halves)
 {
 	for (uint8_t code = 0; code < 31; code++)
@@ -327,6 +350,7 @@ Suite *vs_suite(void)
 	tcase_add_test(tc, the_enum_has_the_codes_of_the_wire);
 	tcase_add_test(tc, sizes_are_those_of_the_specification);
 	tcase_add_test(tc, headers_stand_in_wire_order);
+	tcase_add_test(tc, tokens_name_each_opcode_and_lead_back_to_it);
 	tcase_add_test(tc, credit_codes_are_powers_of_two_and_three_halves);
 	tcase_add_test(tc, rnr_timers_are_table_45);
 	tcase_add_test(tc, syndromes_split_into_type_and_code);

@@ -23,9 +23,8 @@ unsigned vs_hdrs_size(uint32_t hdrs)
 {
 	unsigned size = 0;
 
-	for (unsigned i = 0; i < VS_HDR_COUNT; i++)
-		if (hdrs & (1u << i))
-			size += vs_hdr_size[i];
+	for (hdrs &= (1u << VS_HDR_COUNT) - 1; hdrs != 0; hdrs &= hdrs - 1)
+		size += vs_hdr_size[__builtin_ctz(hdrs)];
 	return size;
 }
 
@@ -62,6 +61,47 @@ uint32_t vs_opcode_hdrs_dc(uint8_t opcode, bool se)
 	if (opcode == VS_OP_RD_RESYNC && !se)
 		hdrs |= VS_HDR_DCCETH;
 	return hdrs | VS_HDR_DCEXT;
+}
+
+/* The ID column of opcodes.def: "RC_SEND_ONLY". */
+#define VS_OPCODE(code, ID, name_, transport_, hdrs_, payload_, response_, flags_) [code] = #ID,
+static const char *const ids[256] = {
+#include "opcodes.def"
+};
+
+const char *vs_opcode_token(uint8_t opcode)
+{
+	switch (opcode) {
+	case VS_OP_RC_ACKNOWLEDGE:
+		return "ACK";
+	case VS_OP_RC_ATOMIC_ACKNOWLEDGE:
+		return "ATOMIC_ACK";
+	case VS_OP_RD_ACKNOWLEDGE:
+		return "RD_ACK";
+	case VS_OP_RD_ATOMIC_ACKNOWLEDGE:
+		return "RD_ATOMIC_ACK";
+	case VS_OP_XRC_ACKNOWLEDGE:
+		return "XRC_ACK";
+	case VS_OP_XRC_ATOMIC_ACKNOWLEDGE:
+		return "XRC_ATOMIC_ACK";
+	default:
+		return ids[opcode] != NULL && opcode >> 5 == VS_TRANSPORT_RC ? ids[opcode] + sizeof("RC_") - 1
+									     : ids[opcode];
+	}
+}
+
+int vs_opcode_by_token(const char *token, size_t len)
+{
+	for (unsigned op = 0; op < 256; op++) {
+		const char *t = vs_opcode_token((uint8_t)op);
+		size_t i = 0;
+
+		while (t != NULL && i < len && t[i] != '\0' && t[i] == token[i])
+			i++;
+		if (t != NULL && i == len && t[i] == '\0')
+			return (int)op;
+	}
+	return -1;
 }
 
 const char *vs_transport_name(enum vs_transport t)

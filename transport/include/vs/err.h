@@ -16,7 +16,9 @@ enum vs_err {
 	VS_ERR_SHORT = -3,       /* too few bytes to hold even the first header; nothing was decoded */
 	VS_ERR_NOT_RDMA = -4,    /* well-formed other traffic: pass it over */
 	VS_ERR_UNSUPPORTED = -5, /* a file, link or message type that this library does not read */
-	VS_ERR_IO = -6           /* a file can't be opened, read or written, or it is damaged: a text says why */
+	VS_ERR_IO = -6,          /* a file cannot be opened, read or written, or it is damaged: a text says why */
+	VS_ERR_BUSY = -7,        /* the object is in use by another, or the name is taken */
+	VS_ERR_PERM = -8         /* needs a privilege */
 };
 
 /* The name of `err` ("VS_ERR_SHORT"), static; "VS_ERR_?" for a value outside the enum. */

@@ -7,6 +7,7 @@
 #define VS_OPCODE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 /*
@@ -107,6 +108,14 @@ static inline enum vs_transport vs_opcode_transport(uint8_t opcode)
  * has; 0x55 with the top bit of byte 1 clear (`se` false) is a connect with 16 bytes behind those.
  */
 uint32_t vs_opcode_hdrs_dc(uint8_t opcode, bool se);
+
+/*
+ * The word for an opcode in scripts, faults and traces: "SEND_ONLY", "ACK", "READ_REQUEST" for RC, with the
+ * transport in front for the others: "UD_SEND_ONLY", "CNP". NULL when the opcode is reserved. Static.
+ */
+const char *vs_opcode_token(uint8_t opcode);
+/* The opcode with this token (len bytes); -1: none. */
+int vs_opcode_by_token(const char *token, size_t len);
 
 /* "RC", "UC", ... by opcode bits 7..5; static. */
 const char *vs_transport_name(enum vs_transport t);

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/*
+ * cm_packet.c - the peer's side of connection management: messages by the fields of cm.def.
+ */
+#include "packet.h"
+
+static void set_cm_field(struct vs_cm_msg *m, const struct vs_cm_field *f, uint64_t v)
+{
+	uint8_t *at = (uint8_t *)m + f->offset;
+	uint16_t v16 = (uint16_t)v;
+	uint32_t v32 = (uint32_t)v;
+
+	if (f->size == 1)
+		*at = (uint8_t)v;
+	else if (f->size == 2)
+		memcpy(at, &v16, 2);
+	else if (f->size == 4)
+		memcpy(at, &v32, 4);
+	else
+		memcpy(at, &v, 8);
+}
+
+/* What a message says when the script does not: ids, addresses, times. */
+static void usual_cm(struct run *r, const struct stmt *st, struct vs_cm_msg *m, const struct vs_av *to,
+		     const struct vs_av *from)
+{
+	size_t n;
+	const struct vs_cm_field *f = vs_cm_fields(m->attribute, &n);
+	const struct obj *last = NULL;
+
+	/* The newest message of the other side that has a name: it has the id that is to be answered. */
+	for (unsigned i = 0; i < r->p->n_objs; i++)
+		if (r->p->obj[i]->kind == O_PACKET && r->obj[i].made && r->obj[i].cm.attribute != 0)
+			last = r->p->obj[i];
+	for (size_t i = 0; i < n; i++) {
+		if (strcmp(f[i].name, "local_comm_id") == 0)
+			set_cm_field(m, &f[i], 0x70656572);
+		if (last != NULL && strcmp(f[i].name, "remote_comm_id") == 0) {
+			const struct vs_cm_msg *c = &dr_rt(r, last)->cm;
+
+			set_cm_field(m, &f[i],
+				     c->attribute == VS_CM_ATTR_REP ? c->rep.local_comm_id : c->req.local_comm_id);
+		}
+	}
+	if (m->attribute == VS_CM_ATTR_REQ) {
+		m->req.remote_cm_response_timeout = m->req.local_cm_response_timeout = 18;
+		m->req.pkey = 0xffff;
+		m->req.path_mtu = VS_CM_MTU_1024;
+		m->req.max_cm_retries = 3;
+		m->req.retry_count = m->req.rnr_retry_count = 7;
+		m->req.responder_resources = m->req.initiator_depth = 4;
+		m->req.primary_ack_timeout = 14;
+		m->req.primary_hop_limit = 64;
+		m->req.primary_local_lid = from->dlid;
+		m->req.primary_remote_lid = to->dlid;
+		m->req.primary_subnet_local = true;
+		memcpy(m->req.primary_local_gid, from->dgid, 16);
+		memcpy(m->req.primary_remote_gid, to->dgid, 16);
+	}
+	if (m->attribute == VS_CM_ATTR_REP) {
+		m->rep.responder_resources = m->rep.initiator_depth = 4;
+		m->rep.rnr_retry_count = 7;
+	}
+	(void)st;
+}
+
+uint64_t dr_cm_value(const struct vs_cm_field *f, uint64_t v)
+{
+	uint64_t code = 1;
+
+	if (strcmp(f->name, "path_mtu") != 0 || v <= 15)
+		return v;
+	while (code < 5 && vs_cm_mtu_bytes((uint8_t)code) < v)
+		code++;
+	return code;
+}
+
+bool dr_send_cm(struct run *r, const struct stmt *st)
+{
+	struct vs_mad mad = {1, 7, VS_CM_CLASS_VERSION, 3, 0, 0, 0x7000 + r->serial++, (uint16_t)st->word2, 0, 0};
+	struct vs_cm_msg m = {.attribute = (uint16_t)st->word2};
+	uint8_t bytes[VS_MAD_LEN] = {0};
+	struct vs_av to, from;
+	struct vs_pkt p;
+	size_t n;
+
+	if (!dr_start_packet(r, st, &p, VS_OP_UD_SEND_ONLY))
+		return false;
+	(void)r->t->ops->av(r->t, st->node == 0 ? 1 : 0, &to);
+	(void)r->t->ops->av(r->t, st->node, &from);
+	usual_cm(r, st, &m, &to, &from);
+	for (const struct option *o = st->opt; o != NULL; o = o->next) {
+		const struct vs_cm_field *f = &vs_cm_fields(m.attribute, &n)[o->key->obj];
+		uint64_t v;
+
+		if (!dr_eval(r, st, o->v.e, &v))
+			return false;
+		v = dr_cm_value(f, v);
+		if (f->width < 64 && v >> f->width != 0) {
+			dr_broken(r, st, o->column, "%s has %u bits", f->name, f->width);
+			return false;
+		}
+		set_cm_field(&m, f, v);
+	}
+	vs_mad_build(&mad, bytes);
+	(void)vs_cm_build(&m, bytes + VS_MAD_HDR_LEN);
+	p.bth.destqp = 1;
+	p.ext.deth.srcqp = 1;
+	p.ext.deth.qkey = VS_GSI_QKEY;
+	p.payload = bytes;
+	p.payload_len = VS_MAD_LEN;
+	/* The queue pair that it speaks of begins where the message says. */
+	if (m.attribute == VS_CM_ATTR_REQ || m.attribute == VS_CM_ATTR_REP) {
+		for (unsigned i = 0; i < r->p->n_objs; i++) {
+			if (r->p->obj[i]->kind == O_QP && r->p->obj[i]->node == st->node &&
+			    r->obj[i].qpn == (m.attribute == VS_CM_ATTR_REQ ? m.req.qpn : m.rep.qpn))
+				r->obj[i].psn = m.attribute == VS_CM_ATTR_REQ ? m.req.psn : m.rep.psn;
+		}
+		r->cm_psn = m.attribute == VS_CM_ATTR_REQ ? m.req.psn : m.rep.psn;
+		r->cm_qpn = m.attribute == VS_CM_ATTR_REQ ? m.req.qpn : m.rep.qpn;
+	}
+	return dr_put(r, st, &p, VS_SEAL_ALL);
+}

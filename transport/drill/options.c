@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/*
+ * options.c - keys with their values, and the times behind them, as every statement has them.
+ */
+#include <stdio.h>
+
+#include "drill_int.h"
+#include "vs/dev.h"
+
+/* ---- keys ---- */
+
+static bool key_set(struct parser *ps, struct option *o)
+{
+	do {
+		int value;
+
+		if (!dr_find(o->key->words, ps->t, &value)) {
+			char what[48];
+
+			(void)snprintf(what, sizeof(what), "a word for %s", o->key->name);
+			dr_expected(ps, what, o->key->words);
+			return false;
+		}
+		o->v.word |= value;
+		ps->t++;
+	} while (o->key->kind == KK_SET && dr_punct(ps, ","));
+	o->v.kind = V_WORD;
+	return true;
+}
+
+static bool key_object(struct parser *ps, struct option *o)
+{
+	struct obj *x;
+
+	if (ps->node >= 0 && dr_node(ps, ps->t) == ps->node && dr_same(&ps->t[1], "."))
+		ps->t += 2;
+	x = dr_lookup(ps, o->key->obj == O_PACKET ? -1 : ps->node, ps->t);
+	if (x == NULL || (int)x->kind != o->key->obj) {
+		struct word words[MAX_OBJECTS + 1];
+		unsigned n = 0;
+
+		for (unsigned i = 0; i < ps->p->n_objs; i++)
+			if ((int)ps->p->obj[i]->kind == o->key->obj)
+				words[n++] = (struct word){ps->p->obj[i]->name, 0};
+		words[n] = (struct word){NULL, 0};
+		dr_expected(ps, o->key->obj == O_PACKET ? "the name of a packet" : "the name of such an object", words);
+		return false;
+	}
+	o->v.kind = V_OBJECT;
+	o->v.obj = x;
+	ps->t++;
+	return true;
+}
+
+/* A queue pair, a region or a slice of one, or a node. */
+static bool key_remote(struct parser *ps, struct option *o)
+{
+	int node = dr_node(ps, ps->t);
+	const struct token *name = node >= 0 && dr_same(&ps->t[1], ".") ? &ps->t[2] : ps->t;
+	struct obj *x = dr_lookup(ps, name == ps->t ? -1 : node, name);
+
+	if (node >= 0 && name == ps->t) {
+		o->v.kind = V_NODE;
+		o->v.word = node;
+		ps->t++;
+		return true;
+	}
+	if (x == NULL || x->kind != O_QP)
+		return dr_slice(ps, &o->v);
+	o->v.kind = V_OBJECT;
+	o->v.obj = x;
+	ps->t = name + 1;
+	return true;
+}
+
+static bool key_refused(struct parser *ps, struct option *o)
+{
+	static struct word words[VS_REASON_COUNT + 1];
+	char name[64];
+
+	o->v.kind = V_WORD;
+	o->v.word = -1;
+	if (!dr_punct(ps, "="))
+		return true;
+	for (unsigned i = 1; i < VS_REASON_COUNT && words[0].name == NULL; i++)
+		words[i] = (struct word){vs_reason_info((enum vs_reason)i)->id, (int)i};
+	if (ps->t->kind == T_WORD && ps->t->len < sizeof(name)) {
+		memcpy(name, ps->t->text, ps->t->len);
+		name[ps->t->len] = '\0';
+		o->v.word = (int)vs_reason_by_id(name);
+	}
+	if (o->v.word <= 0) {
+		dr_expected(ps, "the id of a reason", &words[1]);
+		return false;
+	}
+	ps->t++;
+	return true;
+}
+
+static bool key_value(struct parser *ps, struct option *o)
+{
+	switch (o->key->kind) {
+	case KK_NUM:
+		return dr_number_value(ps, &o->v, false);
+	case KK_RANGE:
+		return dr_number_value(ps, &o->v, true);
+	case KK_TIME:
+		o->v.e = dr_time(ps);
+		return o->v.e != NULL;
+	case KK_WORD:
+	case KK_SET:
+		return key_set(ps, o);
+	case KK_OBJ:
+		return key_object(ps, o);
+	case KK_SLICE:
+		return dr_slice(ps, &o->v);
+	case KK_DATA:
+		return dr_data(ps, &o->v);
+	case KK_REMOTE:
+		return key_remote(ps, o);
+	case KK_GID:
+		return dr_gid(ps, &o->v);
+	default: /* KK_ICRC, KK_FLAG with a value */
+		if (o->key->kind == KK_ICRC && dr_word(ps, "bad")) {
+			o->v.kind = V_FLAG;
+			return true;
+		}
+		return dr_number_value(ps, &o->v, false);
+	}
+}
+
+struct option *dr_add_option(struct parser *ps, struct stmt *st, const struct key *k)
+{
+	struct option **at = &st->opt, *o = dr_new(ps, sizeof(*o));
+
+	if (o == NULL)
+		return NULL;
+	while (*at != NULL)
+		at = &(*at)->next;
+	*at = o;
+	o->key = k;
+	o->column = ps->t->column;
+	return o;
+}
+
+static bool one_option(struct parser *ps, struct stmt *st, const struct key *k)
+{
+	struct option *o;
+
+	if (dr_opt(st, k->id) != NULL) {
+		PF(ps, ps->t->column, "%s is said twice", k->name);
+		return false;
+	}
+	o = dr_add_option(ps, st, k);
+	if (o == NULL)
+		return false;
+	ps->t++;
+	if (k->id == K_REFUSED)
+		return key_refused(ps, o);
+	if (k->kind == KK_FLAG && !(ps->t->kind == T_PUNCT && dr_same(ps->t, "="))) {
+		o->v.kind = V_FLAG;
+		return true;
+	}
+	return dr_expect_punct(ps, "=", "=") && key_value(ps, o);
+}
+
+const struct key *dr_find_key(const struct key *keys, const struct token *t)
+{
+	for (; keys->name != NULL; keys++)
+		if (t->kind == T_WORD && dr_same(t, keys->name))
+			return keys;
+	return NULL;
+}
+
+/* Reads keys as long as there are some. */
+bool dr_some_options(struct parser *ps, struct stmt *st, const struct key *keys)
+{
+	const struct key *k;
+	int ignored;
+
+	while ((k = dr_find_key(keys, ps->t)) != NULL) {
+		/* srq=s is a key, srq dut.s the next declaration */
+		if (k->kind != KK_FLAG && dr_find(dr_decl_words, ps->t, &ignored) && !dr_same(&ps->t[1], "="))
+			break;
+		if (!one_option(ps, st, k))
+			return false;
+	}
+	return !ps->src.failed;
+}
+
+bool dr_is_timing(const struct token *t)
+{
+	return t->kind == T_END || dr_same(t, "within") || dr_same(t, "as") || dr_same(t, "not") || dr_same(t, "for") ||
+	       dr_same(t, "(") || dr_same(t, ",");
+}
+
+void dr_no_such_key(struct parser *ps, const struct key *keys, const struct word *more, const char *what)
+{
+	struct word words[128];
+	unsigned n = 0;
+
+	for (; keys->name != NULL && n < 80; keys++)
+		words[n++] = (struct word){keys->name, 0};
+	for (; more != NULL && more->name != NULL && n < 126; more++)
+		words[n++] = *more;
+	words[n] = (struct word){NULL, 0};
+	dr_expected(ps, what, words);
+}
+
+bool dr_options(struct parser *ps, struct stmt *st, const struct key *keys)
+{
+	int ignored;
+
+	if (!dr_some_options(ps, st, keys))
+		return false;
+	if (dr_is_timing(ps->t) || dr_find(dr_decl_words, ps->t, &ignored))
+		return true;
+	dr_no_such_key(ps, keys, NULL, "a key of this statement");
+	return false;
+}
+
+bool dr_timing(struct parser *ps, struct stmt *st)
+{
+	static const struct word words[] = {{"within", 0}, {"for", 0}, {"as", 0}, {"not", 0}, {NULL, 0}};
+
+	while (ps->t->kind != T_END && !ps->src.failed) {
+		if (dr_punct(ps, ","))
+			continue;
+		if (dr_word(ps, "within")) {
+			st->within = dr_time(ps);
+		} else if (dr_word(ps, "for")) {
+			st->quiet = dr_time(ps);
+		} else if (dr_word(ps, "not")) {
+			if (!dr_word(ps, "before")) {
+				dr_expected(ps, "before", NULL);
+				return false;
+			}
+			st->not_before = dr_time(ps);
+		} else if (dr_word(ps, "as")) {
+			st->as = dr_object(ps, -1, O_PACKET, ps->t);
+			if (st->as != NULL)
+				ps->t++;
+		} else if (dr_punct(ps, "(")) {
+			if (!dr_word(ps, "coalescing") || !dr_word(ps, "allowed")) {
+				dr_expected(ps, "coalescing allowed)", NULL);
+				return false;
+			}
+			st->coalesce = true;
+			(void)dr_expect_punct(ps, ")", ")");
+		} else {
+			dr_expected(ps, "the end of the line", words);
+		}
+	}
+	return !ps->src.failed;
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/*
+ * packet.h - between the files about packets: field.c (fields, sequence numbers, opcodes), packet.c (making),
+ * cm_packet.c (connection management), match.c (matching).
+ */
+#ifndef VS_DRILL_PACKET_H
+#define VS_DRILL_PACKET_H
+
+#include "run.h"
+#include "vs/mad.h"
+#include "vs/psn.h"
+
+/* False: the packet has no such field. */
+bool dr_set_field(struct vs_pkt *p, int id, uint64_t v);
+uint64_t dr_largest(int id);
+/* A field that is the same in both directions. */
+bool dr_plain(const struct option *o);
+/* psn=: the first one, and how many. */
+bool dr_psn_range(struct run *r, const struct stmt *st, uint32_t *first, uint32_t *count);
+/* The opcode of packet k of n. */
+uint8_t dr_opcode_at(const struct stmt *st, uint32_t k, uint32_t n);
+bool dr_start_packet(struct run *r, const struct stmt *st, struct vs_pkt *p, uint8_t op);
+bool dr_put(struct run *r, const struct stmt *st, struct vs_pkt *p, unsigned seal);
+bool dr_send_cm(struct run *r, const struct stmt *st);
+/* What a script says for a field, as it stands in the message: an MTU in bytes becomes its code. */
+uint64_t dr_cm_value(const struct vs_cm_field *f, uint64_t v);
+bool dr_parse_cm(const struct vs_pkt *p, struct vs_cm_msg *m);
+
+#endif

@@ -1,0 +1,327 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/*
+ * pkt_parse.c - the lines of the peer: what it sends, what it must see.
+ *
+ *   peer> OPCODE KEYS    peer< OPCODE KEYS [within T] [not before T] [as NAME]    peer< nothing [for T]
+ *   peer> raw "BYTES OF THE FRAME"    peer> bth "BYTES FROM THE BTH ON"
+ */
+#include <stdio.h>
+
+#include "drill_int.h"
+#include "vs/cm.h"
+
+const struct key dr_packet_keys[] = {
+	{"psn", K_PSN, KK_RANGE, NULL, 0},
+	{"msn", K_MSN, KK_NUM, NULL, 0},
+	{"va", K_VA, KK_NUM, NULL, 0},
+	{"rkey", K_RKEY, KK_NUM, NULL, 0},
+	{"dmalen", K_DMALEN, KK_NUM, NULL, 0},
+	{"data", K_DATA, KK_DATA, NULL, 0},
+	{"ackreq", K_ACKREQ, KK_FLAG, NULL, 0},
+	{"se", K_SE, KK_FLAG, NULL, 0},
+	{"imm", K_IMM, KK_NUM, NULL, 0},
+	{"inv", K_INV, KK_NUM, NULL, 0},
+	{"qkey", K_QKEY, KK_NUM, NULL, 0},
+	{"srcqp", K_SRCQP, KK_NUM, NULL, 0},
+	{"destqp", K_DESTQP, KK_NUM, NULL, 0},
+	{"syndrome", K_SYNDROME, KK_NUM, NULL, 0},
+	{"credits", K_CREDITS, KK_NUM, NULL, 0},
+	{"timer", K_TIMER, KK_NUM, NULL, 0},
+	{"orig", K_ORIG, KK_NUM, NULL, 0},
+	{"add", K_ADD, KK_NUM, NULL, 0},
+	{"swap", K_SWAP, KK_NUM, NULL, 0},
+	{"compare", K_COMPARE, KK_NUM, NULL, 0},
+	{"pkey", K_PKEY, KK_NUM, NULL, 0},
+	{"migreq", K_MIGREQ, KK_FLAG, NULL, 0},
+	{"fecn", K_FECN, KK_FLAG, NULL, 0},
+	{"becn", K_BECN, KK_FLAG, NULL, 0},
+	{"tver", K_TVER, KK_NUM, NULL, 0},
+	{"padcnt", K_PADCNT, KK_NUM, NULL, 0},
+	{"plt", K_PLT, KK_NUM, NULL, 0},
+	{"sel", K_SEL, KK_NUM, NULL, 0},
+	{"ecn", K_ECN, KK_NUM, NULL, 0},
+	{"icrc", K_ICRC, KK_ICRC, NULL, 0},
+	{"flip", K_FLIP, KK_NUM, NULL, 0},
+	{"len", K_LEN, KK_NUM, NULL, 0},
+	{"to", K_TO, KK_REMOTE, NULL, 0},
+	{"mgid", K_MGID, KK_GID, NULL, 0},
+	{NULL, 0, KK_NUM, NULL, 0},
+};
+static const struct key raw_keys[] = {
+	{"icrc", K_ICRC, KK_ICRC, NULL, 0}, {"flip", K_FLIP, KK_NUM, NULL, 0}, {NULL, 0, KK_NUM, NULL, 0}};
+
+static const struct word pseudo[] = {{"SEND", OP_SEND}, {"WRITE", OP_WRITE}, {"READ_RESPONSE", OP_READ_RESPONSE},
+				     {"NAK", OP_NAK},   {"CM", OP_CM},       {NULL, 0}};
+
+static void no_such_opcode(struct parser *ps)
+{
+	struct word words[200];
+	unsigned n = 0;
+
+	for (const struct word *w = pseudo; w->name != NULL; w++)
+		words[n++] = *w;
+	for (unsigned op = 0; op < 256 && n < 195; op++)
+		if (vs_opcode_token((uint8_t)op) != NULL)
+			words[n++] = (struct word){vs_opcode_token((uint8_t)op), 0};
+	words[n++] = (struct word){"raw", 0};
+	words[n++] = (struct word){"bth", 0};
+	words[n++] = (struct word){"nothing", 0};
+	words[n] = (struct word){NULL, 0};
+	dr_expected(ps, "an opcode", words);
+}
+
+/* The opcode, "UD SEND_ONLY" as two words; OP_*. */
+static bool opcode(struct parser *ps, struct stmt *st)
+{
+	char token[64];
+	int op;
+
+	st->word_column = ps->t->column;
+	if (dr_find(pseudo, ps->t, &st->word)) {
+		ps->t++;
+		return true;
+	}
+	if (ps->t->kind == T_WORD && ps->t[1].kind == T_WORD && ps->t->len + ps->t[1].len < sizeof(token) - 1) {
+		op = snprintf(token, sizeof(token), "%.*s_%.*s", (int)ps->t->len, ps->t->text, (int)ps->t[1].len,
+			      ps->t[1].text);
+		op = vs_opcode_by_token(token, (size_t)op);
+		if (op >= 0) {
+			st->word = op;
+			ps->t += 2;
+			return true;
+		}
+	}
+	op = ps->t->kind == T_WORD ? vs_opcode_by_token(ps->t->text, ps->t->len) : -1;
+	if (op < 0) {
+		no_such_opcode(ps);
+		return false;
+	}
+	st->word = op;
+	ps->t++;
+	return true;
+}
+
+/* ---- CM messages: their keys are the fields of cm.def ---- */
+
+static bool cm_message(struct parser *ps, struct stmt *st)
+{
+	struct word words[16];
+	const struct vs_cm_info *all;
+	size_t count, i;
+
+	all = vs_cm_messages(&count);
+	for (i = 0; i < count && i < 15; i++)
+		words[i] = (struct word){all[i].abbrev, all[i].attribute};
+	words[i] = (struct word){NULL, 0};
+	if (!dr_find(words, ps->t, &st->word2)) {
+		dr_expected(ps, "a CM message", words);
+		return false;
+	}
+	ps->t++;
+	return true;
+}
+
+static const struct vs_cm_field *cm_field(const struct stmt *st, const struct token *t)
+{
+	const struct vs_cm_field *f;
+	size_t n;
+	/* short names for what scripts say often */
+	static const char *const alias[][2] = {{"service", "service_id"}, {"mtu", "path_mtu"}};
+
+	f = vs_cm_fields((uint16_t)st->word2, &n);
+	for (size_t i = 0; i < n; i++) {
+		if (dr_same(t, f[i].name) && f[i].width <= 64 && f[i].kind < VS_CM_KIND_GID)
+			return &f[i];
+		for (unsigned k = 0; k < 2; k++)
+			if (dr_same(t, alias[k][0]) && strcmp(f[i].name, alias[k][1]) == 0)
+				return &f[i];
+	}
+	return NULL;
+}
+
+/* The key of a CM field carries its place in the table. */
+static bool cm_option(struct parser *ps, struct stmt *st)
+{
+	const struct vs_cm_field *f = ps->t->kind == T_WORD ? cm_field(st, ps->t) : NULL;
+	struct option **at = &st->opt, *o = dr_new(ps, sizeof(*o));
+	struct key *k = dr_new(ps, sizeof(*k));
+	struct word words[80];
+	size_t n;
+
+	if (o == NULL || k == NULL)
+		return false;
+	if (f == NULL) {
+		const struct vs_cm_field *all = vs_cm_fields((uint16_t)st->word2, &n);
+		unsigned used = 0;
+
+		for (size_t i = 0; i < n && used < 78; i++)
+			words[used++] = (struct word){all[i].name, 0};
+		words[used++] = (struct word){"service", 0};
+		words[used] = (struct word){NULL, 0};
+		dr_expected(ps, "a field of the message", words);
+		return false;
+	}
+	for (; *at != NULL; at = &(*at)->next) {
+		if ((*at)->key->name == f->name) {
+			PF(ps, ps->t->column, "%s is said twice", f->name);
+			return false;
+		}
+	}
+	*k = (struct key){f->name, K_MAD + 1000, KK_NUM, NULL, (int)(f - vs_cm_fields((uint16_t)st->word2, &n))};
+	*at = o;
+	o->key = k;
+	o->column = ps->t->column;
+	ps->t++;
+	if (!dr_expect_punct(ps, "=", "="))
+		return false;
+	/* qpn=peer.q: messages name queue pairs before there is a connection. */
+	if (st->kind == S_SEND && dr_node(ps, ps->t) == st->node && dr_same(&ps->t[1], ".") &&
+	    ps->t[2].kind == T_WORD && dr_lookup(ps, st->node, &ps->t[2]) == NULL &&
+	    dr_object(ps, st->node, O_QP, &ps->t[2]) == NULL)
+		return false;
+	return dr_number_value(ps, &o->v, false);
+}
+
+static bool cm_statement(struct parser *ps, struct stmt *st)
+{
+	if (!cm_message(ps, st))
+		return false;
+	while (ps->t->kind == T_WORD && dr_same(&ps->t[1], "="))
+		if (!cm_option(ps, st))
+			return false;
+	return dr_timing(ps, st);
+}
+
+/* ---- other packets ---- */
+
+static bool has_key(struct parser *ps, const struct stmt *st, int id, const char *what)
+{
+	if (dr_opt(st, id) != NULL)
+		return true;
+	PF(ps, ps->t->column, "%s is missing", what);
+	return false;
+}
+
+/* What a packet that is to be sent must say. */
+static bool complete(struct parser *ps, const struct stmt *st)
+{
+	uint32_t hdrs = st->word < 0x100 ? vs_opcodes[st->word].hdrs : 0;
+	bool ud = st->word < 0x100 && vs_opcode_transport((uint8_t)st->word) == VS_TRANSPORT_UD;
+	bool cnp = st->word < 0x100 && vs_opcode_transport((uint8_t)st->word) == VS_TRANSPORT_CNP;
+
+	if (!ud && !cnp && !has_key(ps, st, K_PSN, "psn="))
+		return false;
+	if (st->word == OP_WRITE)
+		hdrs = VS_HDR_RETH;
+	if ((hdrs & (VS_HDR_RETH | VS_HDR_ATOMICETH)) && !has_key(ps, st, K_VA, "va="))
+		return false;
+	if (st->word == VS_OP_RC_READ_REQUEST && !has_key(ps, st, K_DMALEN, "dmalen="))
+		return false;
+	if (st->word == OP_NAK && st->word2 == 0x100 && !has_key(ps, st, K_TIMER, "timer="))
+		return false;
+	return true;
+}
+
+static bool which_qp(struct parser *ps, struct stmt *st)
+{
+	const struct option *to = dr_opt(st, K_TO);
+
+	if (st->obj == NULL && to != NULL && to->v.kind == V_OBJECT) {
+		/* From whichever queue pair of the peer is its other end, or the only one there is. */
+		st->obj = to->v.obj->peer;
+	}
+	for (unsigned i = 0; st->obj == NULL && i < ps->p->n_objs; i++) {
+		struct obj *o = ps->p->obj[i];
+
+		if (o->node != st->node || o->kind != O_QP)
+			continue;
+		for (unsigned k = i + 1; k < ps->p->n_objs; k++) {
+			struct obj *x = ps->p->obj[k];
+
+			if (x->node == st->node && x->kind == O_QP && !(to != NULL && to->v.kind == V_OBJECT)) {
+				PF(ps, st->column, "which queue pair of the peer: peer.%s or peer.%s?", o->name,
+				   x->name);
+				return false;
+			}
+		}
+		st->obj = o;
+	}
+	if (st->obj == NULL) {
+		PF(ps, st->column, "the peer has no queue pair yet: qp dut.q <-> peer rc");
+		return false;
+	}
+	return true;
+}
+
+static bool raw_statement(struct parser *ps, struct stmt *st, bool frame)
+{
+	st->kind = S_RAW;
+	st->word = frame;
+	st->word_column = ps->t->column;
+	if (!dr_hex(ps, &st->bytes, &st->len))
+		return false;
+	if (st->len < (frame ? 14 : 12) || st->len > 4096 + 128) {
+		PF(ps, st->word_column, "%u bytes: %s 4224", st->len,
+		   frame ? "a frame has 14 to" : "from the BTH on there are 12 to");
+		return false;
+	}
+	return dr_options(ps, st, raw_keys) && (frame || which_qp(ps, st));
+}
+
+static bool ordinary(struct parser *ps, struct stmt *st)
+{
+	if (st->word == OP_NAK) {
+		if (!dr_find(dr_nak_words, ps->t, &st->word2)) {
+			dr_expected(ps, "why: psn_sequence, invalid_request, remote_access, remote_op or rnr",
+				    dr_nak_words);
+			return false;
+		}
+		ps->t++;
+	}
+	if (!dr_options(ps, st, dr_packet_keys) || !dr_timing(ps, st))
+		return false;
+	if (st->kind == S_SEND && dr_opt(st, K_LEN) != NULL) {
+		PF(ps, dr_opt(st, K_LEN)->column, "len= is for packets that come: data= says what is sent");
+		return false;
+	}
+	if (st->kind == S_SEND)
+		return which_qp(ps, st) && complete(ps, st);
+	if (dr_opt(st, K_FLIP) != NULL || dr_opt(st, K_ICRC) != NULL) {
+		PF(ps, st->column, "icrc= and flip= are for packets that the peer sends: what it gets must be right");
+		return false;
+	}
+	return which_qp(ps, st);
+}
+
+bool dr_packet_statement(struct parser *ps, int node, struct obj *obj)
+{
+	bool send = dr_same(ps->t, ">");
+	struct stmt *st = dr_stmt(ps, send ? S_SEND : S_RECEIVE);
+
+	if (st == NULL)
+		return false;
+	if (ps->p->node[node].engine) {
+		PF(ps, ps->t->column, "%s is an engine: it makes its packets itself", ps->p->node[node].name);
+		return false;
+	}
+	st->column = ps->l->tok[0].column;
+	st->node = node;
+	st->obj = obj;
+	st->named = obj != NULL;
+	ps->t++;
+	if (obj != NULL && obj->kind != O_QP) {
+		PF(ps, st->column, "%s is no queue pair", obj->name);
+		return false;
+	}
+	if (!send && dr_word(ps, "nothing")) {
+		st->kind = S_NOTHING;
+		return dr_timing(ps, st);
+	}
+	if (send && dr_word(ps, "raw"))
+		return raw_statement(ps, st, true);
+	if (send && dr_word(ps, "bth"))
+		return raw_statement(ps, st, false);
+	if (!opcode(ps, st))
+		return false;
+	return st->word == OP_CM ? cm_statement(ps, st) : ordinary(ps, st);
+}

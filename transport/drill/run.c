@@ -1,0 +1,592 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/*
+ * run.c - the runner: statement by statement against a target, and the verdict.
+ *
+ * A statement that expects something waits for it as long as it says (1 s when it doesn't; states, counters and
+ * memory for what is in flight). `one of` looks at the first statement of each alternative until one of them holds.
+ */
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "run.h"
+#include "vs/cm.h"
+#include "vs/icrc.h"
+#include "vs/mad.h"
+
+/* ---- verdicts: the first one wins ---- */
+
+static void verdict(struct run *r, const struct stmt *st, unsigned column, enum vs_verdict v, const char *format,
+		    va_list ap)
+{
+	struct vs_drill_error *e = &r->res->at;
+
+	if (r->failed)
+		return;
+	r->failed = true;
+	r->res->verdict = v;
+	(void)vsnprintf(e->text, sizeof(e->text), format, ap);
+	dr_error_at(e, st != NULL ? st->line : r->line, st != NULL ? column : 1, r->d->text, r->d->len);
+}
+
+void dr_verdict(struct run *r, const struct stmt *st, unsigned column, const char *format, ...)
+{
+	va_list ap;
+
+	va_start(ap, format);
+	verdict(r, st, column, VS_VERDICT_FAIL, format, ap);
+	va_end(ap);
+}
+
+void dr_broken(struct run *r, const struct stmt *st, unsigned column, const char *format, ...)
+{
+	va_list ap;
+
+	va_start(ap, format);
+	verdict(r, st, column, VS_VERDICT_ERROR, format, ap);
+	va_end(ap);
+}
+
+/* ---- values ---- */
+
+/* NAME.FIELD of a packet that came. */
+static bool packet_field(struct run *r, const struct stmt *st, const struct expr *e, uint64_t *v)
+{
+	struct rt_obj *o = dr_rt(r, e->obj);
+	size_t n;
+	const struct vs_cm_field *f = o->cm.attribute != 0 ? vs_cm_fields(o->cm.attribute, &n) : NULL;
+
+	for (size_t i = 0; f != NULL && i < n; i++) {
+		if (strcmp(f[i].name, e->name) != 0 || f[i].width > 64)
+			continue;
+		*v = vs_cm_field_value(&f[i], o->pkt.payload + VS_MAD_HDR_LEN);
+		return true;
+	}
+	if (e->field != K_NONE && dr_field(&o->pkt, e->field, v))
+		return true;
+	dr_broken(r, st, e->column, "the packet %s has no %s", e->obj->name, e->name);
+	return false;
+}
+
+static bool object_value(struct run *r, const struct stmt *st, const struct expr *e, uint64_t *v)
+{
+	struct rt_obj *o = dr_rt(r, e->obj);
+
+	if (!o->made || (e->obj->kind == O_MW && o->gone)) {
+		dr_broken(r, st, e->column, e->obj->kind == O_PACKET ? "%s was not seen yet" : "%s is not there yet",
+			  e->obj->name);
+		return false;
+	}
+	switch (e->attr) {
+	case A_ADDR:
+		*v = o->mem.addr;
+		return true;
+	case A_LEN:
+		*v = o->mem.len;
+		return true;
+	case A_RKEY:
+		*v = e->obj->kind == O_MW ? r->t->ops->mw_rkey(r->t, o->h, e->obj->type == 1) : o->mem.rkey;
+		return true;
+	case A_LKEY:
+		*v = o->mem.lkey;
+		return true;
+	case A_QPN:
+		*v = o->qpn;
+		return true;
+	case A_PSN:
+		*v = o->psn;
+		return true;
+	case A_TIME:
+		*v = o->time;
+		return true;
+	default:
+		return packet_field(r, st, e, v);
+	}
+}
+
+bool dr_eval(struct run *r, const struct stmt *st, const struct expr *e, uint64_t *v)
+{
+	uint64_t l = 0, m = 0;
+
+	if (e->kind == E_OBJECT)
+		return object_value(r, st, e, v);
+	if ((e->l != NULL && !dr_eval(r, st, e->l, &l)) || (e->r != NULL && !dr_eval(r, st, e->r, &m)))
+		return false;
+	switch (e->kind) {
+	case E_NUMBER:
+		*v = e->number;
+		break;
+	case E_ADD:
+		*v = l + m;
+		break;
+	case E_SUB:
+		*v = l - m;
+		break;
+	case E_MUL:
+		*v = l * m;
+		break;
+	case E_NOT: /* of a key: 32 bits */
+		*v = ~l & UINT32_MAX;
+		break;
+	case E_NEG:
+		*v = 0 - l;
+		break;
+	default:
+		if (l > 31) {
+			dr_broken(r, st, e->column, "a timer code is 0 to 31");
+			return false;
+		}
+		*v = e->kind == E_RNR_TIME ? vs_rnr_timer_ns((uint8_t)l) : vs_cm_timeout_ns((uint8_t)l);
+		break;
+	}
+	return true;
+}
+
+bool dr_value(struct run *r, const struct stmt *st, int id, uint64_t fallback, uint64_t max, uint64_t *v)
+{
+	const struct option *o = dr_opt(st, id);
+
+	*v = fallback;
+	if (o == NULL)
+		return true;
+	if (o->v.kind == V_FLAG) {
+		*v = 1;
+		return true;
+	}
+	if (o->v.kind == V_WORD && o->v.e == NULL) {
+		*v = (uint64_t)o->v.word;
+		return true;
+	}
+	if (o->v.e == NULL || !dr_eval(r, st, o->v.e, v))
+		return false;
+	if (*v <= max)
+		return true;
+	dr_broken(r, st, o->column, "%s is at most %llu", o->key->name, (unsigned long long)max);
+	return false;
+}
+
+bool dr_memory(struct run *r, const struct stmt *st, const struct value *v, uint32_t *from, uint32_t *to)
+{
+	const struct rt_obj *o = dr_rt(r, v->obj);
+	uint64_t a = 0, b = o->mem.len;
+
+	if (!o->made) {
+		dr_broken(r, st, st->column, "%s is not there yet", v->obj->name);
+		return false;
+	}
+	if (v->e2 != NULL) {
+		if (!dr_eval(r, st, v->e, &a) || !dr_eval(r, st, v->e2, &b))
+			return false;
+	} else if (v->e != NULL && !dr_eval(r, st, v->e, &b)) {
+		return false;
+	}
+	if (a > b || b > MAX_REGION * 2) {
+		dr_broken(r, st, st->column, "%s[%llu:%llu] is no part of a region", v->obj->name,
+			  (unsigned long long)a, (unsigned long long)b);
+		return false;
+	}
+	*from = (uint32_t)a;
+	*to = (uint32_t)b;
+	return true;
+}
+
+bool dr_bytes(struct run *r, const struct stmt *st, const struct value *v, const uint8_t **bytes, uint32_t *len)
+{
+	uint64_t n = 0;
+	uint32_t from, to;
+	uint8_t *made;
+
+	switch (v->kind) {
+	case V_BYTES:
+		*bytes = v->bytes;
+		*len = v->len;
+		return true;
+	case V_DATA:
+		if (v->obj != NULL && !dr_rt(r, v->obj)->made) {
+			dr_broken(r, st, st->column, "%s was not seen yet", v->obj->name);
+			return false;
+		}
+		*bytes = v->obj != NULL ? dr_rt(r, v->obj)->pkt.payload : r->data;
+		*len = v->obj != NULL ? dr_rt(r, v->obj)->pkt.payload_len : r->data_len;
+		return true;
+	case V_SLICE:
+		if (!dr_memory(r, st, v, &from, &to))
+			return false;
+		if (to > dr_rt(r, v->obj)->mem.len) {
+			dr_broken(r, st, st->column, "%s has %u bytes", v->obj->name, dr_rt(r, v->obj)->mem.len);
+			return false;
+		}
+		*bytes = dr_rt(r, v->obj)->mem.bytes + from;
+		*len = to - from;
+		return true;
+	default:
+		break;
+	}
+	if (!dr_eval(r, st, v->e, &n))
+		return false;
+	if (v->kind == V_NUMBER && n > MAX_REGION) {
+		dr_broken(r, st, st->column, "data of more than %u bytes", MAX_REGION);
+		return false;
+	}
+	made = dr_alloc(&r->p->arena, v->kind == V_WORD ? 8 : n + 1);
+	if (made == NULL) {
+		dr_broken(r, st, st->column, "the script needs too much memory");
+		return false;
+	}
+	*bytes = made;
+	*len = v->kind == V_WORD ? 8 : (uint32_t)n;
+	if (v->kind == V_WORD) {
+		memcpy(made, &n, 8);
+		return true;
+	}
+	r->serial++;
+	for (uint64_t i = 0; i < n; i++)
+		made[i] = (uint8_t)(r->serial * 37 + i + i / 251);
+	return true;
+}
+
+/* ---- hearing ---- */
+
+static struct seen *push(struct run *r, enum seen_kind kind, int node, size_t extra)
+{
+	struct seen *s = r->count[kind] < MAX_SEEN ? calloc(1, sizeof(*s) + extra) : NULL;
+
+	if (s == NULL) {
+		dr_verdict(r, NULL, 0, "more than %u things happened that nothing in the script takes", MAX_SEEN);
+		return NULL;
+	}
+	s->node = node;
+	s->time = r->t->ops->now(r->t);
+	s->line = r->line;
+	if (r->tail[kind] != NULL)
+		r->tail[kind]->next = s;
+	else
+		r->head[kind] = s;
+	r->tail[kind] = s;
+	r->count[kind]++;
+	return s;
+}
+
+void dr_frame_heard(void *ctx, uint64_t now, enum vs_link link, const uint8_t *frame, size_t len)
+{
+	struct run *r = ctx;
+	struct seen *s = push(r, SEEN_PACKET, dr_peer_node(r->p), len);
+
+	if (s == NULL)
+		return;
+	s->time = now;
+	s->frame = (uint8_t *)(s + 1);
+	s->len = len;
+	memcpy(s->frame, frame, len);
+	s->parsed = vs_pkt_parse(&s->pkt, link, 0, s->frame, len, len, 0) == VS_OK;
+	s->good = s->parsed && vs_icrc_check(&s->pkt, s->frame, NULL) == VS_CRC_GOOD;
+}
+
+static void hear_cq(struct run *r, int node, struct obj *o, void *cq)
+{
+	struct vs_wc wc;
+
+	while (!r->failed && r->t->ops->cq_poll(r->t, cq, &wc) == 1) {
+		struct seen *s = push(r, SEEN_CQE, node, 0);
+
+		if (s == NULL)
+			return;
+		s->wc = wc;
+		s->cq = o;
+	}
+}
+
+void dr_hear(struct run *r)
+{
+	struct vs_conn_event ev;
+	struct vs_async a;
+	struct seen *s;
+
+	for (unsigned i = 0; i < r->p->n_objs; i++) {
+		struct obj *o = r->p->obj[i];
+
+		if (o->kind == O_CQ && r->obj[i].made && !r->obj[i].gone && !r->obj[i].lazy)
+			hear_cq(r, o->node, o, r->obj[i].h);
+	}
+	for (int n = 0; n < (int)r->p->n_nodes; n++) {
+		if (!r->p->node[n].engine)
+			continue;
+		hear_cq(r, n, NULL, r->cq[n]);
+		while (r->t->ops->async(r->t, n, &a) == 1 && (s = push(r, SEEN_ASYNC, n, 0)) != NULL)
+			s->async = a;
+		while (r->t->ops->comp_event(r->t, n) == 1 && push(r, SEEN_COMP, n, 0) != NULL)
+			;
+		while (r->t->ops->conn_event(r->t, n, &ev) == 1 && (s = push(r, SEEN_CM, n, 0)) != NULL) {
+			s->cm = ev;
+			dr_cm_heard(r, n, s);
+		}
+	}
+}
+
+/* Lets time pass: false when it is `until`. */
+static bool pass(struct run *r, uint64_t until)
+{
+	bool more = r->t->ops->step(r->t, until);
+
+	dr_hear(r);
+	if (++r->steps > MAX_STEPS)
+		dr_broken(r, NULL, 0, "more than %u things happened: does this script end?", MAX_STEPS);
+	return more && !r->failed;
+}
+
+/* ---- statements ---- */
+
+static void statements(struct run *r, const struct stmt *st, uint64_t start, bool first_started);
+
+static void await(struct run *r, const struct stmt *st, uint64_t start)
+{
+	uint32_t n = dr_items(r, st);
+
+	for (uint32_t k = 0; k < n && !r->failed; k++) {
+		bool over = false;
+		uint64_t until = 0;
+		enum outcome o;
+
+		while ((o = dr_observe(r, st, start, k, over, &until)) == PENDING && !r->failed)
+			over = !pass(r, until);
+		if (o == HOLDS && !r->failed)
+			dr_consume(r, st, k);
+	}
+}
+
+static void choose_alternative(struct run *r, const struct stmt *st, const struct alternative *a, uint64_t start)
+{
+	size_t n = strlen(r->variants);
+
+	(void)snprintf(r->variants + n, sizeof(r->variants) - n, "%s%s", n > 0 ? "," : "", a->name);
+	(void)st;
+	statements(r, a->first, start, true);
+}
+
+/* Is the first thing that the alternative says a thing to see? Others are done when nothing before them holds. */
+static void one_of(struct run *r, const struct stmt *st)
+{
+	uint64_t start = r->t->ops->now(r->t), over = start;
+
+	for (;;) {
+		uint64_t until = VS_NEVER, now = r->t->ops->now(r->t);
+		char names[160] = "";
+
+		for (const struct alternative *a = st->alt; a != NULL; a = a->next) {
+			struct vs_drill_error keep = r->res->at;
+			uint64_t u = now;
+			enum outcome o = a->first == NULL ? HOLDS : dr_observe(r, a->first, start, 0, false, &u);
+
+			if (o == PENDING && u <= over && over == now)
+				o = dr_observe(r, a->first, start, 0, true, &u);
+			if (o == FAILS) {
+				size_t n = strlen(names);
+
+				if (r->res->verdict == VS_VERDICT_ERROR)
+					return;
+				(void)snprintf(names + n, sizeof(names) - n, "; %s: %.60s", a->name, r->res->at.text);
+				r->failed = false;
+				r->res->at = keep;
+			}
+			if (o == HOLDS) {
+				choose_alternative(r, st, a, start);
+				return;
+			}
+			if (o == PENDING && u < until)
+				until = u;
+		}
+		if (until == VS_NEVER) {
+			dr_verdict(r, st, st->column, "none of the alternatives happened%s", names);
+			return;
+		}
+		if (!pass(r, until))
+			over = until;
+		if (r->failed)
+			return;
+	}
+}
+
+static void statements(struct run *r, const struct stmt *st, uint64_t start, bool first_started)
+{
+	for (; st != NULL && !r->failed; st = st->next) {
+		r->line = st->line;
+		r->res->steps++;
+		if (!first_started)
+			start = r->t->ops->now(r->t);
+		first_started = false;
+		if (st->kind == S_ONE_OF)
+			one_of(r, st);
+		else if (dr_items(r, st) > 0)
+			await(r, st, start);
+		else
+			dr_execute(r, st);
+		if (!r->failed)
+			dr_hear(r);
+	}
+}
+
+/* ---- setting up ---- */
+
+static bool node_option(struct run *r, struct dr_setup *s, const struct stmt *st)
+{
+	struct dr_node_opt *o = &s->node[st->node];
+	uint64_t ack = 0, window = 0, rd = 0, e2e = 0, cc = 0;
+
+	if (!dr_value(r, st, K_ACK_EVERY, 0, 4096, &ack) || !dr_value(r, st, K_WINDOW, 0, 0x7fffff, &window) ||
+	    !dr_value(r, st, K_RD_ATOMIC, 0, 255, &rd) || !dr_value(r, st, K_E2E, 0, 1, &e2e) ||
+	    !dr_value(r, st, K_CC, 0, 1, &cc))
+		return false;
+	*o = (struct dr_node_opt){(uint32_t)ack, (uint32_t)window, (uint32_t)rd, e2e != 0, cc != 0};
+	return true;
+}
+
+static bool link_option(struct run *r, struct dr_setup *s, const struct stmt *st)
+{
+	uint64_t queue = 0, ecn = 0, pause = 0;
+
+	if (!dr_value(r, st, K_LATENCY, s->latency_ns, 10000000000u, &s->latency_ns) ||
+	    !dr_value(r, st, K_RATE, s->rate_bps, 4000000000000u, &s->rate_bps) ||
+	    !dr_value(r, st, K_QUEUE, 0, UINT32_MAX, &queue) || !dr_value(r, st, K_ECN, 0, UINT32_MAX, &ecn) ||
+	    !dr_value(r, st, K_PAUSE, 0, UINT32_MAX, &pause))
+		return false;
+	s->queue_bytes = (uint32_t)queue;
+	s->ecn_bytes = (uint32_t)ecn;
+	s->pause_bytes = (uint32_t)pause;
+	return true;
+}
+
+static int encap_of(const struct run *r)
+{
+	const char *name = r->env->encap;
+
+	for (const struct word *w = dr_encap_words; name != NULL && w->name != NULL; w++)
+		if (strcmp(w->name, name) == 0)
+			return w->value;
+	if (name != NULL)
+		return -1;
+	return r->p->encap >= 0 ? r->p->encap : EN_ROCEV2_IPV4;
+}
+
+static bool open_target(struct run *r)
+{
+	struct dr_setup s = {.p = r->p, .env = r->env, .latency_ns = 1000, .ears = {dr_frame_heard, r}};
+	char why[128] = "no memory";
+
+	r->encap = s.encap = encap_of(r);
+	if (s.encap < 0) {
+		dr_broken(r, NULL, 0, "there is no encapsulation %s", r->env->encap);
+		return false;
+	}
+	for (const struct stmt *st = r->p->first; st != NULL && !r->failed; st = st->next)
+		if (st->kind == S_DEVICE ? !node_option(r, &s, st) : st->kind == S_LINK && !link_option(r, &s, st))
+			return false;
+	r->t = dr_sim_open(&s, why, sizeof(why));
+	if (r->t == NULL) {
+		dr_broken(r, NULL, 0, "%s", why);
+		return false;
+	}
+	for (unsigned i = 0; i < r->p->n_objs; i++) {
+		const struct obj *o = r->p->obj[i];
+
+		if (o->kind != O_QP || r->p->node[o->node].engine)
+			continue;
+		r->obj[i].made = true;
+		r->obj[i].qpn = 0x012345 + i * 0x111;
+		r->obj[i].mtu = 1024;
+		r->obj[i].qkey = 0x11111111;
+	}
+	for (int i = 0; i < (int)r->p->n_nodes; i++) {
+		if (r->p->node[i].engine && r->t->ops->cq_create(r->t, i, 16384, &r->cq[i]) < 0) {
+			dr_broken(r, NULL, 0, "there is no room for a completion queue");
+			return false;
+		}
+	}
+	return true;
+}
+
+static void close_run(struct run *r)
+{
+	if (r->t != NULL)
+		r->t->ops->destroy(r->t);
+	for (unsigned k = 0; k < SEEN_KINDS; k++) {
+		while (r->head[k] != NULL) {
+			struct seen *s = r->head[k];
+
+			r->head[k] = s->next;
+			free(s);
+		}
+	}
+	while (r->pending != NULL) {
+		struct pending *p = r->pending;
+
+		r->pending = p->next;
+		free(p);
+	}
+	for (unsigned i = 0; i < r->p->n_objs; i++) {
+		free(r->obj[i].frame);
+		/* The peer's memory is the script's own. */
+		if (r->p->obj[i]->kind == O_MR && !r->p->node[r->p->obj[i]->node].engine)
+			free(r->obj[i].mem.bytes);
+	}
+	free(r->data);
+}
+
+static void run_vector(struct run *r)
+{
+	uint64_t end;
+
+	/* Everything else that a script can need is in the simulator. */
+	if (encap_of(r) == EN_IB && vs_drill_needs(r->d, "grh")) {
+		r->res->verdict = VS_VERDICT_SKIP;
+		(void)snprintf(r->res->at.text, sizeof(r->res->at.text), "there is no GRH on a native link without it");
+		return;
+	}
+	if (encap_of(r) > EN_ROCEV2_IPV6 && vs_drill_needs(r->d, "ecn")) {
+		r->res->verdict = VS_VERDICT_SKIP;
+		(void)snprintf(r->res->at.text, sizeof(r->res->at.text), "there is no ECN without an IP header");
+		return;
+	}
+	if (!open_target(r))
+		return;
+	statements(r, r->p->first, 0, false);
+	end = r->t->ops->now(r->t) + r->t->settle_ns;
+	while (!r->failed && pass(r, end))
+		;
+	if (!r->failed)
+		dr_leftovers(r);
+	r->res->time_ns = r->t->ops->now(r->t);
+	if (!r->failed && r->variants[0] != '\0') {
+		r->res->verdict = VS_VERDICT_VARIANT;
+		memcpy(r->res->variant, r->variants, sizeof(r->res->variant));
+	}
+}
+
+void vs_drill_run_sim(const struct vs_drill *d, unsigned vector, const struct vs_drill_env *env,
+		      struct vs_drill_result *result)
+{
+	static const struct vs_drill_env none;
+	struct program p = {.n_nodes = 0};
+	struct run *r = calloc(1, sizeof(*r));
+
+	*result = (struct vs_drill_result){.verdict = VS_VERDICT_PASS};
+	if (r == NULL || vector >= d->vectors) {
+		result->verdict = VS_VERDICT_ERROR;
+		(void)snprintf(result->at.text, sizeof(result->at.text),
+			       r == NULL ? "no memory" : "there is no vector %u", vector);
+		free(r);
+		return;
+	}
+	r->d = d;
+	r->p = &p;
+	r->env = env != NULL ? env : &none;
+	r->res = result;
+	r->pending_tail = &r->pending;
+	/* Only reading: the header of the script is as it was. */
+	if (dr_parse_vector((struct vs_drill *)(uintptr_t)d, vector, &p, &result->at))
+		run_vector(r);
+	else
+		result->verdict = VS_VERDICT_ERROR;
+	close_run(r);
+	dr_arena_free(&p.arena);
+	free(r);
+}

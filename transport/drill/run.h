@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/*
+ * run.h - one run of one vector: what the statements made, what was seen and not yet taken.
+ *
+ * Everything that happens goes into a queue with its time. Statements that expect something look at the head of
+ * its queue; what nobody takes is a failure at the end.
+ */
+#ifndef VS_DRILL_RUN_H
+#define VS_DRILL_RUN_H
+
+#include "target.h"
+#include "vs/cm.h"
+
+#define MAX_SEEN 8192u /* in one queue */
+#define MAX_STEPS 2000000u
+
+struct rt_obj {
+	bool made, gone, lazy;
+	void *h;
+	struct dr_memory mem;
+	uint32_t qpn, psn, qkey, mtu; /* O_QP: psn is the first of its own requests; mtu in bytes */
+	struct obj *send_cq, *recv_cq, *srq;
+	void *conn;
+	const struct stmt *cm_stmt; /* that listens or connects */
+	bool automatic, sig_all;
+	/* O_PACKET */
+	uint64_t time;
+	struct vs_pkt pkt;
+	uint8_t *frame;
+	struct vs_cm_msg cm;
+	uint32_t base; /* of its PSN */
+};
+
+enum seen_kind { SEEN_PACKET, SEEN_CQE, SEEN_ASYNC, SEEN_COMP, SEEN_CM, SEEN_KINDS };
+struct seen {
+	struct seen *next;
+	uint64_t time;
+	int node;
+	unsigned line; /* that was being executed */
+	union {
+		struct {
+			struct vs_pkt pkt;
+			bool parsed, good;
+			uint8_t *frame; /* behind this struct */
+			size_t len;
+		};
+		struct {
+			struct vs_wc wc;
+			struct obj *cq;
+		};
+		struct vs_async async;
+		struct vs_conn_event cm;
+	};
+};
+
+/* An accepted work request that has not completed. */
+struct pending {
+	struct pending *next;
+	struct obj *q; /* QP or SRQ */
+	uint64_t wr_id;
+	bool recv, signaled;
+	enum vs_wc_opcode opcode;
+};
+
+struct run {
+	const struct vs_drill *d;
+	struct program *p;
+	struct dr_target *t;
+	const struct vs_drill_env *env;
+	struct vs_drill_result *res;
+	int encap;
+	struct rt_obj obj[MAX_OBJECTS];
+	void *cq[MAX_NODES]; /* the queue of those who name none */
+	struct seen *head[SEEN_KINDS], *tail[SEEN_KINDS];
+	unsigned count[SEEN_KINDS];
+	struct pending *pending, **pending_tail;
+	uint8_t *data; /* of the newest message of the peer */
+	uint32_t data_len, data_cap;
+	uint32_t serial;
+	uint32_t cm_psn, cm_qpn; /* of the newest REQ or REP of the peer */
+	unsigned line;
+	bool failed;
+	char variants[64];
+	uint64_t steps;
+	struct obj *listener[MAX_NODES];
+};
+
+enum outcome { HOLDS, PENDING, FAILS };
+
+/* run.c */
+__attribute__((format(printf, 4, 5))) void dr_verdict(struct run *r, const struct stmt *st, unsigned column,
+						      const char *format, ...); /* FAIL */
+__attribute__((format(printf, 4, 5))) void dr_broken(struct run *r, const struct stmt *st, unsigned column,
+						     const char *format, ...); /* ERROR */
+bool dr_eval(struct run *r, const struct stmt *st, const struct expr *e, uint64_t *v);
+/* The value of an option, `fallback` without it; `base` is added to a relative one. */
+bool dr_value(struct run *r, const struct stmt *st, int id, uint64_t fallback, uint64_t max, uint64_t *v);
+/* a region's bytes [from, to); false: outside, not made */
+bool dr_memory(struct run *r, const struct stmt *st, const struct value *v, uint32_t *from, uint32_t *to);
+/* The bytes that a value stands for, `count` pattern bytes made up for a number. */
+bool dr_bytes(struct run *r, const struct stmt *st, const struct value *v, const uint8_t **bytes, uint32_t *len);
+void dr_hear(struct run *r); /* takes what happened into the queues */
+void dr_frame_heard(void *ctx, uint64_t now, enum vs_link link, const uint8_t *frame, size_t len);
+
+/* packet.c */
+bool dr_send(struct run *r, const struct stmt *st);
+bool dr_send_raw(struct run *r, const struct stmt *st);
+uint32_t dr_receive_count(struct run *r, const struct stmt *st);
+/* Is this packet the k-th that the statement expects? On false `why` says what differs, *column where. */
+bool dr_match(struct run *r, const struct stmt *st, uint32_t k, const struct seen *s, char *why, size_t cap,
+	      unsigned *column);
+bool dr_is_earlier_ack(struct run *r, const struct stmt *st, const struct seen *s);
+void dr_packet_text(struct run *r, const struct seen *s, char *buf, size_t cap);
+bool dr_field(const struct vs_pkt *p, int id, uint64_t *v);
+void dr_keep(struct run *r, const struct stmt *st, const struct seen *s); /* as NAME */
+
+/* verbs.c */
+void dr_execute(struct run *r, const struct stmt *st); /* what is done at once */
+void dr_post(struct run *r, const struct stmt *st);
+void dr_cm(struct run *r, const struct stmt *st);
+void dr_cm_heard(struct run *r, int node, struct seen *s);
+bool dr_make_qp(struct run *r, const struct stmt *st, struct obj *o);
+
+/* observe.c */
+uint32_t dr_items(struct run *r, const struct stmt *st);
+/* How the k-th thing that `st` expects stands. `over`: its time is up. *until: when it is. */
+enum outcome dr_observe(struct run *r, const struct stmt *st, uint64_t start, uint32_t k, bool over, uint64_t *until);
+void dr_consume(struct run *r, const struct stmt *st, uint32_t k);
+void dr_leftovers(struct run *r);
+void dr_take(struct run *r, enum seen_kind kind, struct seen *s);
+
+static inline struct rt_obj *dr_rt(struct run *r, const struct obj *o)
+{
+	return &r->obj[o->index];
+}
+
+#endif

@@ -1,0 +1,509 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/*
+ * stmt.c - statements: what a node does and what must be seen of it, expectations, alternatives.
+ */
+#include "drill_int.h"
+#include "vs/dev.h"
+
+/* ---- statements of a node ---- */
+
+static const struct key post_keys[] = {
+	{"wr", K_WR, KK_RANGE, NULL, 0},
+	{"each", K_EACH, KK_SLICE, NULL, 0},
+	{"to", K_TO, KK_REMOTE, NULL, 0},
+	{"from", K_FROM, KK_REMOTE, NULL, 0},
+	{"va", K_VA, KK_NUM, NULL, 0},
+	{"rkey", K_RKEY, KK_NUM, NULL, 0},
+	{"len", K_LEN, KK_NUM, NULL, 0},
+	{"imm", K_IMM, KK_NUM, NULL, 0},
+	{"inv", K_INV, KK_NUM, NULL, 0},
+	{"add", K_ADD, KK_NUM, NULL, 0},
+	{"compare", K_COMPARE, KK_NUM, NULL, 0},
+	{"swap", K_SWAP, KK_NUM, NULL, 0},
+	{"fence", K_FENCE, KK_FLAG, NULL, 0},
+	{"solicited", K_SOLICITED, KK_FLAG, NULL, 0},
+	{"unsignaled", K_UNSIGNALED, KK_FLAG, NULL, 0},
+	{"inline", K_INLINE, KK_FLAG, NULL, 0},
+	{"plt", K_PLT, KK_NUM, NULL, 0},
+	{"sel", K_SEL, KK_NUM, NULL, 0},
+	{"qkey", K_QKEY, KK_NUM, NULL, 0},
+	{"mw", K_MW, KK_OBJ, NULL, O_MW},
+	{"mr", K_MR, KK_SLICE, NULL, 0},
+	{"access", K_ACCESS, KK_SET, dr_access_words, 0},
+	{"key", K_KEY, KK_NUM, NULL, 0},
+	{"lkey", K_TYPE, KK_NUM, NULL, 0},
+	{"refused", K_REFUSED, KK_FLAG, NULL, 0},
+	{"mgid", K_MGID, KK_GID, NULL, 0},
+	{NULL, 0, KK_NUM, NULL, 0},
+};
+static const struct key memory_key = {"memory", K_DATA, KK_SLICE, NULL, 0};
+static const struct key cqe_keys[] = {
+	{"wr", K_WR, KK_RANGE, NULL, 0},  {"len", K_LEN, KK_NUM, NULL, 0},     {"imm", K_IMM, KK_NUM, NULL, 0},
+	{"inv", K_INV, KK_NUM, NULL, 0},  {"grh", K_GRH, KK_FLAG, NULL, 0},    {"srcqp", K_SRCQP, KK_NUM, NULL, 0},
+	{"cq", K_CQ, KK_OBJ, NULL, O_CQ}, {"count", K_COUNT, KK_NUM, NULL, 0}, {NULL, 0, KK_NUM, NULL, 0},
+};
+static const struct key arm_keys[] = {
+	{"cq", K_CQ, KK_OBJ, NULL, O_CQ}, {"solicited", K_SOLICITED, KK_FLAG, NULL, 0}, {NULL, 0, KK_NUM, NULL, 0}};
+static const struct key group_keys[] = {
+	{"mgid", K_MGID, KK_GID, NULL, 0}, {"refused", K_REFUSED, KK_FLAG, NULL, 0}, {NULL, 0, KK_NUM, NULL, 0}};
+static const struct key refused_keys[] = {{"refused", K_REFUSED, KK_FLAG, NULL, 0}, {NULL, 0, KK_NUM, NULL, 0}};
+static const struct key cm_keys[] = {{"service", K_SERVICE, KK_NUM, NULL, 0},   {"to", K_TO, KK_REMOTE, NULL, 0},
+				     {"psn", K_PSN, KK_NUM, NULL, 0},           {"manual", K_MANUAL, KK_FLAG, NULL, 0},
+				     {"reason", K_REASON, KK_NUM, NULL, 0},     {"mtu", K_MTU, KK_NUM, NULL, 0},
+				     {"refused", K_REFUSED, KK_FLAG, NULL, 0},  {"timeout", K_TIMEOUT, KK_NUM, NULL, 0},
+				     {"retries", K_RETRY_CNT, KK_NUM, NULL, 0}, {NULL, 0, KK_NUM, NULL, 0}};
+static const struct key cm_event_keys[] = {{"status", K_REASON, KK_NUM, NULL, 0}, {NULL, 0, KK_NUM, NULL, 0}};
+static const struct word cm_verbs[] = {
+	{"listen", CM_LISTEN},         {"connect", CM_CONNECT},     {"accept", CM_ACCEPT}, {"reject", CM_REJECT},
+	{"disconnect", CM_DISCONNECT}, {"establish", CM_ESTABLISH}, {"event", 100},        {NULL, 0}};
+
+/* The queue pair that is meant when none is named: the only one of the node. */
+static bool sole_qp(struct parser *ps, struct stmt *st)
+{
+	const char *name = ps->p->node[st->node].name;
+
+	if (st->obj != NULL && st->obj->kind != O_QP && !(st->obj->kind == O_SRQ && st->kind == S_POST_RECV)) {
+		PF(ps, st->column, "%s is no queue pair", st->obj->name);
+		return false;
+	}
+	if (st->obj != NULL)
+		return true;
+	for (unsigned i = 0; i < ps->p->n_objs; i++) {
+		if (ps->p->obj[i]->node != st->node || ps->p->obj[i]->kind != O_QP)
+			continue;
+		if (st->obj != NULL) {
+			PF(ps, st->column, "which queue pair of %s: %s.%s or %s.%s?", name, name, st->obj->name, name,
+			   ps->p->obj[i]->name);
+			return false;
+		}
+		st->obj = ps->p->obj[i];
+	}
+	if (st->obj == NULL)
+		PF(ps, st->column, "%s has no queue pair yet", name);
+	return st->obj != NULL;
+}
+
+static bool post(struct parser *ps, struct stmt *st)
+{
+	unsigned column = ps->t->column;
+	int value;
+
+	if (!dr_find(dr_verb_words, ps->t, &value)) {
+		dr_expected(ps, "a work request", dr_verb_words);
+		return false;
+	}
+	ps->t++;
+	st->word = value;
+	st->word_column = column;
+	st->kind = value < 0 ? S_POST_RECV : S_POST;
+	if (!sole_qp(ps, st))
+		return false;
+	while (dr_some_options(ps, st, post_keys) && ps->t->kind == T_WORD) {
+		struct option *o;
+
+		if (dr_node(ps, ps->t) < 0 && dr_lookup(ps, -1, ps->t) == NULL) {
+			struct word words[41] = {{NULL, 0}};
+			unsigned n = 0;
+
+			for (unsigned i = 0; i < ps->p->n_objs && n < 40; i++)
+				if (ps->p->obj[i]->kind == O_MR)
+					words[n++] = (struct word){ps->p->obj[i]->name, 0};
+			dr_no_such_key(ps, post_keys, words, "a memory region or a key of this statement");
+			return false;
+		}
+		o = dr_add_option(ps, st, &memory_key);
+		if (o == NULL || !dr_slice(ps, &o->v))
+			return false;
+	}
+	if (!ps->src.failed && dr_opt(st, K_WR) == NULL)
+		PF(ps, ps->t->column, "wr= is missing: every work request has a number");
+	if (!ps->src.failed && value == VS_WR_BIND_MW && (dr_opt(st, K_MW) == NULL || dr_opt(st, K_MR) == NULL))
+		PF(ps, ps->t->column, "bind needs mw= and mr=");
+	return !ps->src.failed;
+}
+
+static bool cqe(struct parser *ps, struct stmt *st)
+{
+	bool status = false, opcode = false;
+	struct word words[64];
+	unsigned n = 0;
+	int value;
+
+	st->kind = S_CQE;
+	st->word2 = -1;
+	while (dr_some_options(ps, st, cqe_keys) && ps->t->kind == T_WORD && !dr_is_timing(ps->t)) {
+		if (!opcode && dr_find(dr_wc_opcode_words, ps->t, &value)) {
+			st->word2 = value;
+			opcode = true;
+		} else if (!status && dr_find(dr_wc_status_words, ps->t, &value)) {
+			st->word = value;
+			st->word_column = ps->t->column;
+			status = true;
+		} else {
+			for (const struct word *w = dr_wc_status_words; w->name != NULL; w++)
+				words[n++] = *w;
+			for (const struct word *w = dr_wc_opcode_words; w->name != NULL; w++)
+				words[n++] = *w;
+			words[n] = (struct word){NULL, 0};
+			dr_no_such_key(ps, cqe_keys, words, "an operation, a status or a key");
+			return false;
+		}
+		ps->t++;
+	}
+	if (!ps->src.failed && !status)
+		dr_expected(ps, "a completion status, as SUCCESS", dr_wc_status_words);
+	return !ps->src.failed && dr_timing(ps, st);
+}
+
+static bool no_what(struct parser *ps, struct stmt *st)
+{
+	static const struct word words[] = {{"cqe", 0}, {"async", 1}, {"comp", 2}, {"cm", 3}, {NULL, 0}};
+	static const enum stmt_kind kinds[] = {S_NO_CQE, S_NO_ASYNC, S_NO_COMP_EVENT, S_NO_CM_EVENT};
+	int value;
+
+	if (!dr_find(words, ps->t, &value)) {
+		dr_expected(ps, "cqe, async, comp event or cm event", words);
+		return false;
+	}
+	ps->t++;
+	if (value >= 2 && !dr_word(ps, "event")) {
+		dr_expected(ps, "event", NULL);
+		return false;
+	}
+	st->kind = kinds[value];
+	return dr_timing(ps, st);
+}
+
+static bool one_word(struct parser *ps, struct stmt *st, enum stmt_kind kind, const struct word *words,
+		     const char *what)
+{
+	st->kind = kind;
+	st->word_column = ps->t->column;
+	if (!dr_find(words, ps->t, &st->word)) {
+		dr_expected(ps, what, words);
+		return false;
+	}
+	ps->t++;
+	return true;
+}
+
+static bool counter(struct parser *ps, struct stmt *st)
+{
+	static const struct word compare[] = {{"==", 0}, {"!=", 1}, {">=", 2}, {"<=", 3},
+					      {">", 4},  {"<", 5},  {NULL, 0}};
+	struct word names[VS_CNT_COUNT + 1];
+	const struct word *w;
+
+	for (int i = 0; i < VS_CNT_COUNT; i++)
+		names[i] = (struct word){vs_counter_name((enum vs_counter)i), i};
+	names[VS_CNT_COUNT] = (struct word){NULL, 0};
+	if (!one_word(ps, st, S_COUNTER, names, "the name of a counter"))
+		return false;
+	for (w = compare; w->name != NULL && !(ps->t->kind == T_PUNCT && dr_same(ps->t, w->name));)
+		w++;
+	if (w->name == NULL) {
+		dr_expected(ps, "== != >= <= > or <", NULL);
+		return false;
+	}
+	st->word2 = w->value;
+	ps->t++;
+	return dr_number_value(ps, &st->right, false) && dr_timing(ps, st);
+}
+
+static bool destroy(struct parser *ps, struct stmt *st)
+{
+	st->kind = S_DESTROY;
+	st->obj = dr_lookup(ps, st->node, ps->t);
+	if (st->obj == NULL) {
+		dr_expected(ps, "the name of an object of this node", NULL);
+		return false;
+	}
+	ps->t++;
+	return dr_options(ps, st, refused_keys);
+}
+
+static bool cm(struct parser *ps, struct stmt *st)
+{
+	int what = 0;
+
+	if (!one_word(ps, st, S_CM, cm_verbs, "listen, connect, accept, reject, establish, disconnect or event"))
+		return false;
+	what = st->word;
+	if (what == 100)
+		return one_word(ps, st, S_CM_EVENT, dr_cm_event_words, "a CM event") &&
+		       dr_some_options(ps, st, cm_event_keys) && dr_timing(ps, st);
+	if (st->obj == NULL && ps->t->kind == T_WORD && !dr_same(&ps->t[1], "=") &&
+	    dr_find_key(cm_keys, ps->t) == NULL) {
+		st->obj = dr_lookup(ps, st->node, ps->t);
+		if (st->obj == NULL && what <= CM_CONNECT)
+			st->obj = dr_object(ps, st->node, O_QP, ps->t);
+		if (st->obj == NULL) {
+			dr_expected(ps, "a queue pair", NULL);
+			return false;
+		}
+		ps->t++;
+	} else if (st->obj == NULL && what <= CM_CONNECT) {
+		struct token q = {.kind = T_WORD, .text = "q", .len = 1, .column = ps->t->column};
+
+		st->obj = dr_object(ps, st->node, O_QP, &q);
+	}
+	if (st->obj == NULL && (ps->src.failed || !sole_qp(ps, st)))
+		return false;
+	if (st->obj->kind != O_QP) {
+		PF(ps, st->column, "%s is no queue pair", st->obj->name);
+		return false;
+	}
+	st->obj->type = VS_QPT_RC;
+	if (!dr_options(ps, st, cm_keys))
+		return false;
+	if (what <= CM_CONNECT && dr_opt(st, K_SERVICE) == NULL)
+		dr_expected(ps, "service=", NULL);
+	return !ps->src.failed;
+}
+
+/* ---- one of ---- */
+
+static bool alternative_line(struct parser *ps, int subject)
+{
+	ps->node = -1;
+	ps->depth = 0;
+	if (!dr_statement(ps, subject))
+		return false;
+	if (ps->t->kind != T_END)
+		dr_expected(ps, "the end of the line", NULL);
+	return !ps->src.failed;
+}
+
+/* The lines below `one of` that are indented more: NAME: statement, and more statements indented more than that. */
+static bool one_of(struct parser *ps, struct stmt *st, int subject)
+{
+	unsigned base = ps->l->indent, inner = 0, column = st->column;
+	struct stmt **save = ps->tail;
+	struct alternative **at = &st->alt;
+
+	if (ps->depth++ > 2) {
+		PF(ps, column, "one of inside one of inside one of");
+		return false;
+	}
+	if (ps->t->kind != T_END) {
+		dr_expected(ps, "the end of the line: the alternatives stand below", NULL);
+		return false;
+	}
+	for (;;) {
+		size_t pos = ps->pos;
+		unsigned number = ps->next_number, depth = ps->depth;
+
+		if (!dr_next_line(ps) || ps->l->indent <= base) {
+			ps->pos = pos;
+			ps->next_number = number;
+			break;
+		}
+		if (inner == 0)
+			inner = ps->l->indent;
+		if (ps->l->indent <= inner) {
+			*at = dr_new(ps, sizeof(**at));
+			if (*at == NULL)
+				return false;
+			if (ps->t->kind != T_WORD || ps->t->len >= MAX_NAME || !dr_same(&ps->t[1], ":")) {
+				dr_expected(ps, "the name of an alternative and a colon", NULL);
+				return false;
+			}
+			memcpy((*at)->name, ps->t->text, ps->t->len);
+			ps->t += 2;
+			ps->tail = &(*at)->first;
+			at = &(*at)->next;
+		}
+		if (!alternative_line(ps, subject))
+			return false;
+		ps->depth = depth;
+	}
+	if (ps->src.failed)
+		return false;
+	if (st->alt == NULL || st->alt->next == NULL) {
+		ps->l->number = st->line;
+		dr_fail(&ps->src, ps->l, column,
+			"one of needs two alternatives at least, indented, each as NAME: statement");
+		return false;
+	}
+	/* The line that ended the block is read again: stand at an end of this one. */
+	ps->l->count = 0;
+	ps->l->tok[0].kind = T_END;
+	ps->t = ps->l->tok;
+	ps->tail = save;
+	return true;
+}
+
+/* ---- which statement ---- */
+
+enum verb {
+	V_POST,
+	V_CQE,
+	V_NO,
+	V_ASYNC,
+	V_STATE,
+	V_MODIFY,
+	V_COUNTER,
+	V_DESTROY,
+	V_ARM,
+	V_COMP,
+	V_ATTACH,
+	V_DETACH,
+	V_CM,
+	V_ONE
+};
+static const struct word node_words[] = {
+	{"post", V_POST},     {"cqe", V_CQE},         {"no", V_NO},           {"async", V_ASYNC}, {"state", V_STATE},
+	{"modify", V_MODIFY}, {"counter", V_COUNTER}, {"destroy", V_DESTROY}, {"arm", V_ARM},     {"comp", V_COMP},
+	{"attach", V_ATTACH}, {"detach", V_DETACH},   {"cm", V_CM},           {"one", V_ONE},     {NULL, 0},
+};
+
+static bool node_verb(struct parser *ps, struct stmt *st, enum verb verb)
+{
+	switch (verb) {
+	case V_POST:
+		return post(ps, st);
+	case V_CQE:
+		return cqe(ps, st);
+	case V_NO:
+		return no_what(ps, st);
+	case V_ASYNC:
+		return one_word(ps, st, S_ASYNC, dr_async_words, "an async event") && dr_timing(ps, st);
+	case V_STATE:
+		return sole_qp(ps, st) && one_word(ps, st, S_STATE, dr_state_words, "a state") && dr_timing(ps, st);
+	case V_MODIFY:
+		st->kind = S_MODIFY;
+		return sole_qp(ps, st) && dr_options(ps, st, dr_modify_keys);
+	case V_COUNTER:
+		return counter(ps, st);
+	case V_DESTROY:
+		return destroy(ps, st);
+	case V_ARM:
+		st->kind = S_ARM;
+		return dr_options(ps, st, arm_keys);
+	case V_COMP:
+		st->kind = S_COMP_EVENT;
+		if (dr_word(ps, "event"))
+			return dr_timing(ps, st);
+		dr_expected(ps, "event", NULL);
+		return false;
+	case V_ATTACH:
+	case V_DETACH:
+		st->kind = verb == V_ATTACH ? S_ATTACH : S_DETACH;
+		if (!sole_qp(ps, st) || !dr_options(ps, st, group_keys))
+			return false;
+		if (dr_opt(st, K_MGID) == NULL)
+			dr_expected(ps, "mgid=", NULL);
+		return !ps->src.failed;
+	case V_CM:
+		return cm(ps, st);
+	default:
+		st->kind = S_ONE_OF;
+		if (dr_word(ps, "of"))
+			return one_of(ps, st, st->node);
+		dr_expected(ps, "of", NULL);
+		return false;
+	}
+}
+
+bool dr_node_statement(struct parser *ps, int node, struct obj *obj)
+{
+	struct stmt *st;
+	int verb;
+
+	if (!dr_find(node_words, ps->t, &verb)) {
+		dr_expected(ps, "what the node does", node_words);
+		return false;
+	}
+	if (!ps->p->node[node].engine) {
+		PF(ps, ps->t->column, "%s has no verbs: the script plays it, with %s> and %s<", ps->p->node[node].name,
+		   ps->p->node[node].name, ps->p->node[node].name);
+		return false;
+	}
+	/* dut.q state ...; but what is about the node names no object */
+	if (obj != NULL && (verb == V_ASYNC || verb == V_COUNTER || verb == V_DESTROY || verb == V_ARM ||
+			    verb == V_COMP || verb == V_ONE || (verb == V_NO && !dr_same(&ps->t[1], "cqe")))) {
+		PF(ps, ps->t->column, "this is about the node: %s without .%s", ps->p->node[node].name, obj->name);
+		return false;
+	}
+	if (obj != NULL && (verb == V_CQE || verb == V_NO) && obj->kind != O_QP) {
+		PF(ps, ps->t->column, "%s is no queue pair", obj->name);
+		return false;
+	}
+	st = dr_stmt(ps, S_WAIT);
+	if (st == NULL)
+		return false;
+	st->node = node;
+	st->obj = obj;
+	ps->node = node;
+	ps->t++;
+	return node_verb(ps, st, (enum verb)verb);
+}
+
+static bool expect(struct parser *ps)
+{
+	struct stmt *st = dr_stmt(ps, S_EXPECT);
+
+	if (st == NULL || !dr_slice(ps, &st->left))
+		return false;
+	st->word2 = ps->t->kind == T_PUNCT && dr_same(ps->t, "!=");
+	if (!dr_punct(ps, "==") && !dr_punct(ps, "!=")) {
+		dr_expected(ps, "== or !=", NULL);
+		return false;
+	}
+	return dr_data(ps, &st->right) && dr_timing(ps, st);
+}
+
+static void no_such_statement(struct parser *ps)
+{
+	struct word words[64];
+	unsigned n = 0;
+
+	for (const struct word *w = dr_decl_words; w->name != NULL; w++)
+		words[n++] = *w;
+	for (unsigned i = 0; i < ps->p->n_nodes; i++)
+		words[n++] = (struct word){ps->p->node[i].name, 0};
+	words[n++] = (struct word){"expect", 0};
+	words[n++] = (struct word){"one", 0};
+	words[n] = (struct word){NULL, 0};
+	dr_expected(ps, "a statement", words);
+}
+
+bool dr_statement(struct parser *ps, int subject)
+{
+	int node = dr_node(ps, ps->t), ignored;
+	struct obj *obj = NULL;
+
+	if (dr_word(ps, "expect"))
+		return expect(ps);
+	if (subject >= 0 && dr_find(node_words, ps->t, &ignored))
+		return dr_node_statement(ps, subject, NULL);
+	if (dr_same(ps->t, "one") && dr_same(&ps->t[1], "of")) {
+		struct stmt *st = dr_stmt(ps, S_ONE_OF);
+
+		ps->t += 2;
+		return st != NULL && one_of(ps, st, -1);
+	}
+	if (node < 0) {
+		no_such_statement(ps);
+		return false;
+	}
+	ps->t++;
+	if (ps->t->glued && dr_punct(ps, ".")) {
+		obj = dr_lookup(ps, node, ps->t);
+		if (obj == NULL) {
+			struct word words[MAX_OBJECTS + 1];
+			unsigned n = 0;
+
+			for (unsigned i = 0; i < ps->p->n_objs; i++)
+				if (ps->p->obj[i]->node == node)
+					words[n++] = (struct word){ps->p->obj[i]->name, 0};
+			words[n] = (struct word){NULL, 0};
+			dr_expected(ps, "an object of this node", words);
+			return false;
+		}
+		ps->t++;
+	}
+	if (ps->t->kind == T_PUNCT && (dr_same(ps->t, ">") || dr_same(ps->t, "<")))
+		return dr_packet_statement(ps, node, obj);
+	return dr_node_statement(ps, node, obj);
+}

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/*
+ * target.h - where the device under test lives, as the runner sees it.
+ *
+ * The runner makes verbs calls, puts frames of the script's peer on the wire, lets time pass, and hears what
+ * happened. Nodes are numbered as in the script. Handles (void *) are the target's own; calls return 0 or a
+ * negative vs_err, and `reason` then says why. Memory is read and written at `bytes`: a remote target keeps a
+ * copy there and brings it up to date in `step`.
+ */
+#ifndef VS_DRILL_TARGET_H
+#define VS_DRILL_TARGET_H
+
+#include "drill_int.h"
+#include "vs/conn.h"
+
+struct dr_target;
+
+struct dr_memory {
+	void *h;
+	uint8_t *bytes;
+	uint64_t addr;
+	uint32_t lkey, rkey, len;
+};
+
+/* What the target tells while time passes. */
+struct dr_ears {
+	void (*frame)(void *ctx, uint64_t now_ns, enum vs_link link, const uint8_t *frame,
+		      size_t len); /* to the peer */
+	void *ctx;
+};
+
+struct dr_node_opt {
+	uint32_t ack_every, window, max_rd_atomic;
+	bool e2e_credits, cc;
+};
+struct dr_setup {
+	const struct program *p;
+	const struct vs_drill_env *env;
+	int encap; /* enum dr_encap */
+	struct dr_node_opt node[MAX_NODES];
+	uint64_t latency_ns, rate_bps;
+	uint32_t queue_bytes, ecn_bytes, pause_bytes;
+	struct dr_ears ears;
+};
+
+struct dr_target_ops {
+	void (*destroy)(struct dr_target *t);
+	/* time */
+	uint64_t (*now)(struct dr_target *t);
+	bool (*step)(struct dr_target *t,
+		     uint64_t until_ns);   /* false: it is until_ns, and everything up to it is done */
+	bool (*idle)(struct dr_target *t); /* nothing will happen by itself */
+	/* the wire */
+	int (*send)(struct dr_target *t, const uint8_t *frame, size_t len);
+	int (*fault)(struct dr_target *t, const char *rule); /* NULL: none any more */
+	int (*av)(struct dr_target *t, int node, struct vs_av *av);
+	void (*mark)(struct dr_target *t, const char *text);
+	/* objects */
+	int (*cq_create)(struct dr_target *t, int node, uint32_t cqe, void **h);
+	int (*srq_create)(struct dr_target *t, int node, const struct vs_srq_attr *attr, void **h);
+	int (*mr_reg)(struct dr_target *t, int node, uint32_t access, struct dr_memory *m); /* len is set */
+	int (*mw_alloc)(struct dr_target *t, int node, enum vs_mw_type type, void **h);
+	uint32_t (*mw_rkey)(struct dr_target *t, void *h, bool posted); /* posted: of the newest bind */
+	int (*qp_create)(struct dr_target *t, int node, const struct vs_qp_init *init, void **h, uint32_t *qpn);
+	int (*qp_modify)(struct dr_target *t, void *qp, const struct vs_qp_attr *a, uint32_t mask);
+	enum vs_qp_state (*qp_state)(struct dr_target *t, void *qp);
+	int (*ah_create)(struct dr_target *t, int node, const struct vs_av *av, void **h);
+	int (*group)(struct dr_target *t, void *qp, const uint8_t mgid[16], bool attach);
+	int (*destroy_object)(struct dr_target *t, enum obj_kind kind, void *h);
+	/* work */
+	int (*post_send)(struct dr_target *t, void *qp,
+			 const struct vs_send_wr *wr); /* handles in it are the target's */
+	int (*post_recv)(struct dr_target *t, void *qp, void *srq, const struct vs_recv_wr *wr);
+	/* what happened: 1 and it, or 0 */
+	int (*cq_poll)(struct dr_target *t, void *cq, struct vs_wc *wc);
+	void (*cq_arm)(struct dr_target *t, void *cq, bool solicited);
+	int (*comp_event)(struct dr_target *t, int node);
+	int (*async)(struct dr_target *t, int node, struct vs_async *a);
+	uint64_t (*counter)(struct dr_target *t, int node, enum vs_counter c);
+	enum vs_reason (*reason)(struct dr_target *t, int node);
+	/* connections */
+	int (*listen)(struct dr_target *t, int node, uint64_t service);
+	int (*connect)(struct dr_target *t, int node, const struct vs_conn_param *p, void **conn);
+	int (*accept)(struct dr_target *t, void *conn, const struct vs_conn_param *p);
+	int (*establish)(struct dr_target *t, void *conn);
+	int (*reject)(struct dr_target *t, void *conn, uint16_t reason);
+	int (*disconnect)(struct dr_target *t, void *conn);
+	int (*conn_event)(struct dr_target *t, int node, struct vs_conn_event *e);
+	int (*conn_attr)(struct dr_target *t, void *conn, enum vs_qp_state to, struct vs_qp_attr *a, uint32_t *mask);
+};
+
+struct dr_target {
+	const struct dr_target_ops *ops;
+	uint64_t settle_ns; /* after this, what was in flight has arrived and was answered */
+};
+
+/* NULL: `why` says what is wrong. */
+struct dr_target *dr_sim_open(const struct dr_setup *s, char *why, size_t cap);
+
+#endif

@@ -1,0 +1,185 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/*
+ * words.c - the words of the language by their kinds, and the nearest one to a word that is none.
+ */
+#include <stdio.h>
+
+#include "drill_int.h"
+#include "vs/conn.h"
+
+#define MAX_WORD 40u
+
+const struct word dr_verb_words[] = {
+	{"send", VS_WR_SEND},
+	{"send_imm", VS_WR_SEND_WITH_IMM},
+	{"send_inv", VS_WR_SEND_WITH_INV},
+	{"write", VS_WR_RDMA_WRITE},
+	{"write_imm", VS_WR_RDMA_WRITE_WITH_IMM},
+	{"read", VS_WR_RDMA_READ},
+	{"cas", VS_WR_ATOMIC_CMP_AND_SWP},
+	{"fadd", VS_WR_ATOMIC_FETCH_AND_ADD},
+	{"atomic_write", VS_WR_ATOMIC_WRITE},
+	{"flush", VS_WR_FLUSH},
+	{"local_inv", VS_WR_LOCAL_INV},
+	{"bind", VS_WR_BIND_MW},
+	{"recv", -1},
+	{NULL, 0},
+};
+const struct word dr_access_words[] = {
+	{"none", 0},
+	{"local_write", VS_ACCESS_LOCAL_WRITE},
+	{"remote_write", VS_ACCESS_REMOTE_WRITE},
+	{"remote_read", VS_ACCESS_REMOTE_READ},
+	{"remote_atomic", VS_ACCESS_REMOTE_ATOMIC},
+	{"mw_bind", VS_ACCESS_MW_BIND},
+	{"zero_based", VS_ACCESS_ZERO_BASED},
+	{"flush_global", VS_ACCESS_FLUSH_GLOBAL},
+	{"flush_persistent", VS_ACCESS_FLUSH_PERSISTENT},
+	{NULL, 0},
+};
+const struct word dr_state_words[] = {
+	{"RESET", VS_QPS_RESET}, {"INIT", VS_QPS_INIT}, {"RTR", VS_QPS_RTR}, {"RTS", VS_QPS_RTS},
+	{"SQD", VS_QPS_SQD},     {"SQE", VS_QPS_SQE},   {"ERR", VS_QPS_ERR}, {NULL, 0},
+};
+#define W(x)                  \
+	{                     \
+#x, VS_WC_##x \
+	}
+const struct word dr_wc_status_words[] = {
+	W(SUCCESS),           W(LOC_LEN_ERR),    W(LOC_QP_OP_ERR), W(LOC_PROT_ERR),
+	W(WR_FLUSH_ERR),      W(MW_BIND_ERR),    W(BAD_RESP_ERR),  W(LOC_ACCESS_ERR),
+	W(REM_INV_REQ_ERR),   W(REM_ACCESS_ERR), W(REM_OP_ERR),    W(RETRY_EXC_ERR),
+	W(RNR_RETRY_EXC_ERR), W(FATAL_ERR),      W(GENERAL_ERR),   {NULL, 0},
+};
+const struct word dr_wc_opcode_words[] = {
+	W(SEND),
+	{"WRITE", VS_WC_RDMA_WRITE},
+	{"READ", VS_WC_RDMA_READ},
+	{"CAS", VS_WC_COMP_SWAP},
+	{"FADD", VS_WC_FETCH_ADD},
+	{"BIND", VS_WC_BIND_MW},
+	W(LOCAL_INV),
+	W(FLUSH),
+	W(ATOMIC_WRITE),
+	W(RECV),
+	{"RECV_WRITE_IMM", VS_WC_RECV_RDMA_WITH_IMM},
+	{NULL, 0},
+};
+#undef W
+#define W(x)                     \
+	{                        \
+#x, VS_EVENT_##x \
+	}
+const struct word dr_async_words[] = {
+	W(CQ_ERR),     W(QP_FATAL),    W(QP_REQ_ERR), W(QP_ACCESS_ERR),     W(COMM_EST),
+	W(SQ_DRAINED), W(PORT_ACTIVE), W(SRQ_ERR),    W(SRQ_LIMIT_REACHED), W(QP_LAST_WQE_REACHED),
+	W(GID_CHANGE), W(PORT_ERR),    {NULL, 0},
+};
+#undef W
+const struct word dr_nak_words[] = {
+	{"psn_sequence", VS_NAK_PSN_SEQ},
+	{"invalid_request", VS_NAK_INV_REQ},
+	{"remote_access", VS_NAK_REM_ACCESS},
+	{"remote_op", VS_NAK_REM_OP},
+	{"invalid_rd", VS_NAK_INV_RD},
+	{"rnr", 0x100},
+	{NULL, 0},
+};
+const struct word dr_class_words[] = {{"N", 'N'}, {"S", 'S'}, {"A", 'A'}, {"I", 'I'}, {"R", 'R'}, {NULL, 0}};
+const struct word dr_qp_type_words[] = {{"rc", VS_QPT_RC}, {"uc", VS_QPT_UC}, {NULL, 0}};
+const struct word dr_encap_words[] = {
+	{"rocev2-ipv4", EN_ROCEV2_IPV4}, {"rocev2-ipv6", EN_ROCEV2_IPV6},
+	{"rocev1", EN_ROCEV1},           {"ib", EN_IB},
+	{"ib-grh", EN_IB_GRH},           {NULL, 0},
+};
+const struct word dr_cm_event_words[] = {
+	{"REQUEST", VS_CONN_EV_REQUEST},
+	{"RESPONSE", VS_CONN_EV_RESPONSE},
+	{"ESTABLISHED", VS_CONN_EV_ESTABLISHED},
+	{"REJECTED", VS_CONN_EV_REJECTED},
+	{"UNREACHABLE", VS_CONN_EV_UNREACHABLE},
+	{"DISCONNECTED", VS_CONN_EV_DISCONNECTED},
+	{"TIMEWAIT_EXIT", VS_CONN_EV_TIMEWAIT_EXIT},
+	{NULL, 0},
+};
+/* What a script may ask of a target: vs_drill_needs. */
+const struct word dr_need_words[] = {
+	{"peer", 0}, {"cm", 1},    {"ud", 2},  {"uc", 3},     {"atomic", 4}, {"mw", 5},
+	{"srq", 6},  {"flush", 7}, {"ecn", 8}, {"hazard", 9}, {"grh", 10},   {NULL, 0},
+};
+const struct word dr_waive_words[] = {
+	{"leftover_packet", WV_PACKET},
+	{"leftover_completion", WV_COMPLETION},
+	{"leftover_async", WV_ASYNC},
+	{"leftover_cm", WV_CM},
+	{"completion_order", WV_ORDER},
+	{"malformed_packet", WV_MALFORMED},
+	{NULL, 0},
+};
+
+bool dr_same(const struct token *t, const char *word)
+{
+	return strlen(word) == t->len && memcmp(word, t->text, t->len) == 0;
+}
+
+bool dr_find(const struct word *w, const struct token *t, int *value)
+{
+	for (; w->name != NULL; w++) {
+		if (t->kind != T_WORD || !dr_same(t, w->name))
+			continue;
+		*value = w->value;
+		return true;
+	}
+	return false;
+}
+
+static char lower(char c)
+{
+	return c >= 'A' && c <= 'Z' ? (char)(c + 32) : c;
+}
+
+/* Changes, insertions and deletions of one letter between `a` and `b`, case apart; both at most MAX_WORD. */
+static unsigned distance(const char *a, size_t n, const char *b, size_t m)
+{
+	unsigned row[MAX_WORD + 1];
+
+	for (size_t j = 0; j <= m; j++)
+		row[j] = (unsigned)j;
+	for (size_t i = 1; i <= n; i++) {
+		unsigned diagonal = row[0];
+
+		row[0] = (unsigned)i;
+		for (size_t j = 1; j <= m; j++) {
+			unsigned d = diagonal + (lower(a[i - 1]) != lower(b[j - 1]));
+
+			diagonal = row[j];
+			if (row[j] + 1 < d)
+				d = row[j] + 1;
+			if (row[j - 1] + 1 < d)
+				d = row[j - 1] + 1;
+			row[j] = d;
+		}
+	}
+	return row[m];
+}
+
+void dr_suggest(char *buf, size_t cap, const char *text, size_t len, const struct word *words)
+{
+	unsigned best = len < 4 ? 2 : len < 8 ? 3 : 4; /* one less is near enough */
+	const char *name = NULL;
+
+	buf[0] = '\0';
+	if (len == 0 || len > MAX_WORD)
+		return;
+	for (; words->name != NULL; words++) {
+		size_t n = strlen(words->name);
+		unsigned d = n > MAX_WORD ? MAX_WORD : distance(text, len, words->name, n);
+
+		if (d < best && d < n) {
+			best = d;
+			name = words->name;
+		}
+	}
+	if (name != NULL)
+		(void)snprintf(buf, cap, ", did you mean %s?", name);
+}

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/*
+ * drill.h - scenario scripts: one text file is one exchange and one claim.
+ *
+ * A script is parsed once (vs_drill_parse), has one or more vectors (its `matrix`), and each vector
+ * runs against a target (vs_drill_run_sim: the simulator). The script never knows where the device under
+ * test lives. The language: docs/drill-language.md.
+ *
+ * A script error is a verdict with line, column and a caret, never a crash; everything is limited.
+ */
+#ifndef VS_DRILL_H
+#define VS_DRILL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "vs/event.h"
+#include "vs/wire.h"
+
+#define VS_DRILL_MAX_BYTES (256u * 1024)
+#define VS_DRILL_MAX_LINES 4096u
+#define VS_DRILL_MAX_VECTORS 4096u
+#define VS_DRILL_MAX_MATRIX 8u
+#define VS_DRILL_MAX_WORK 65536u /* lines times vectors */
+#define VS_DRILL_TEXT 512u
+
+enum vs_verdict {
+	VS_VERDICT_PASS,
+	VS_VERDICT_FAIL,
+	VS_VERDICT_VARIANT, /* passed, by way of a named alternative that is recorded */
+	VS_VERDICT_SKIP,    /* the target can't give what the script needs */
+	VS_VERDICT_ERROR,   /* the script is wrong, or the target broke */
+};
+const char *vs_verdict_name(enum vs_verdict v);
+
+/* Where a script is wrong, or where what happened differs from it. */
+struct vs_drill_error {
+	unsigned line, column;      /* 1-based; 0: the file as a whole */
+	char text[VS_DRILL_TEXT];   /* what is wrong, what was expected, a suggestion */
+	char source[VS_DRILL_TEXT]; /* the line itself */
+};
+/* "file:line:column: text\n  the line\n     ^\n" into buf; bytes as snprintf. */
+int vs_drill_error_format(const struct vs_drill_error *e, const char *file, char *buf, size_t cap);
+
+struct vs_drill; /* a parsed script */
+
+/* NULL with *err filled. `text` needs no terminator and is copied. */
+struct vs_drill *vs_drill_parse(const char *text, size_t len, struct vs_drill_error *err);
+void vs_drill_free(struct vs_drill *d); /* NULL is fine */
+
+const char *vs_drill_id(const struct vs_drill *d);
+const char *vs_drill_title(const struct vs_drill *d);
+const char *vs_drill_clause(const struct vs_drill *d); /* "" when none is given */
+char vs_drill_class(const struct vs_drill *d);         /* 'N', 'S', 'A', 'I', 'R'; 0: none given */
+bool vs_drill_needs(const struct vs_drill *d, const char *word);
+unsigned vs_drill_vectors(const struct vs_drill *d); /* at least 1 */
+/* "mtu=256,len=5" into buf, "" for a script without matrix; bytes as snprintf. */
+int vs_drill_vector_name(const struct vs_drill *d, unsigned vector, char *buf, size_t cap);
+
+struct vs_drill_result {
+	enum vs_verdict verdict;
+	char variant[64];         /* VARIANT: names of the alternatives taken, comma separated */
+	struct vs_drill_error at; /* FAIL, ERROR: where and why */
+	uint64_t steps;           /* statements executed */
+	uint64_t time_ns;         /* virtual time that it took */
+};
+
+/* What a run needs; zeros are defaults. */
+struct vs_drill_env {
+	uint64_t seed;
+	struct vs_event_sink sink; /* sees all events of the run; emit NULL: none */
+	/* Every frame that leaves a node: for captures. */
+	void (*tap)(void *ctx, uint64_t now_ns, enum vs_link link, const uint8_t *frame, size_t len);
+	void *tap_ctx;
+	const char *encap; /* "rocev2-ipv4" (default), "rocev2-ipv6", "rocev1", "ib", "ib-grh"; overrides the script */
+	uint64_t deviations; /* of the engines; vs/dev.h */
+};
+
+/* Runs one vector in the simulator. */
+void vs_drill_run_sim(const struct vs_drill *d, unsigned vector, const struct vs_drill_env *env,
+		      struct vs_drill_result *result);
+
+#endif

@@ -1,0 +1,533 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/*
+ * test_drill.c - the language of scenarios: scripts that hold, scripts whose claims are taken away, wrong scripts
+ * with their exact errors, the examples of the manual, repeatability and speed.
+ */
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "vs/dev.h"
+#include "vs/drill.h"
+
+#include "runner.h"
+
+#define DIR_OF "transport/tests/drill/"
+
+static char *read_file(const char *path, size_t *len)
+{
+	FILE *f = fopen(path, "r");
+	char *buf = calloc(1, VS_DRILL_MAX_BYTES + 1);
+
+	ck_assert_msg(f != NULL, "%s can't be opened: tests run in the root of the repository", path);
+	ck_assert_ptr_nonnull(buf);
+	*len = fread(buf, 1, VS_DRILL_MAX_BYTES, f);
+	fclose(f);
+	return buf;
+}
+
+static struct vs_drill *parse(const char *name, const char *text, size_t len)
+{
+	struct vs_drill_error err;
+	struct vs_drill *d = vs_drill_parse(text, len, &err);
+
+	ck_assert_msg(d != NULL, "%s:%u:%u: %s", name, err.line, err.column, err.text);
+	return d;
+}
+
+/* All vectors; the first that does not pass goes into *out. */
+static bool holds(const struct vs_drill *d, const struct vs_drill_env *env, struct vs_drill_result *out)
+{
+	for (unsigned v = 0; v < vs_drill_vectors(d); v++) {
+		vs_drill_run_sim(d, v, env, out);
+		if (out->verdict == VS_VERDICT_FAIL || out->verdict == VS_VERDICT_ERROR)
+			return false;
+	}
+	return true;
+}
+
+static int is_script(const struct dirent *e)
+{
+	size_t n = strlen(e->d_name);
+
+	return n > 6 && strcmp(e->d_name + n - 6, ".drill") == 0;
+}
+
+static void expect_pass(const char *name, const char *text, size_t len, const struct vs_drill_env *env)
+{
+	struct vs_drill *d = parse(name, text, len);
+	struct vs_drill_result res;
+	char said[2048] = "";
+
+	if (!holds(d, env, &res))
+		(void)vs_drill_error_format(&res.at, name, said, sizeof(said));
+	ck_assert_msg(said[0] == '\0', "%s %s", vs_verdict_name(res.verdict), said);
+	vs_drill_free(d);
+}
+
+START_TEST(scripts_hold_in_every_encapsulation)
+{
+	static const char *const encaps[] = {"rocev2-ipv4", "rocev2-ipv6", "rocev1", "ib", "ib-grh", NULL};
+	struct dirent **list;
+	int n = scandir(DIR_OF, &list, is_script, alphasort);
+
+	ck_assert_int_ge(n, 8);
+	for (int i = 0; i < n; i++) {
+		char path[512];
+		size_t len;
+		char *text;
+
+		(void)snprintf(path, sizeof(path), DIR_OF "%s", list[i]->d_name);
+		text = read_file(path, &len);
+		for (unsigned e = 0; e < 6; e++) {
+			struct vs_drill_env env = {.encap = encaps[e], .seed = e};
+
+			expect_pass(list[i]->d_name, text, len, &env);
+		}
+		free(text);
+		free(list[i]);
+	}
+	free(list);
+}
+END_TEST
+
+/* ---- claims that are taken away ---- */
+
+/* True: it fails as the table says. */
+static bool take_away(char *line)
+{
+	char *field[5], path[512], *text, *at, *out;
+	struct vs_drill_result res;
+	struct vs_drill *d;
+	size_t len;
+	bool right;
+
+	for (unsigned i = 0; i < 5; i++) {
+		field[i] = line;
+		line = i < 4 ? strchr(line, '\t') : NULL;
+		ck_assert_msg(i == 4 || line != NULL, "%s: five fields", field[0]);
+		if (line != NULL)
+			*line++ = '\0';
+	}
+	(void)snprintf(path, sizeof(path), DIR_OF "%s.drill", field[0]);
+	text = read_file(path, &len);
+	at = strstr(text, field[1]);
+	ck_assert_msg(at != NULL, "%s does not have: %s", path, field[1]);
+	out = calloc(1, len + strlen(field[2]) + 1);
+	ck_assert_ptr_nonnull(out);
+	(void)sprintf(out, "%.*s%s%s", (int)(at - text), text, field[2], at + strlen(field[1]));
+	d = parse(path, out, strlen(out));
+	(void)holds(d, NULL, &res);
+	right = res.verdict == VS_VERDICT_FAIL && res.at.line == (unsigned)atoi(field[3]) &&
+		strstr(res.at.text, field[4]) != NULL;
+	if (!right)
+		printf("%s: '%s' for '%s': %s line %u: %s\n", path, field[2], field[1], vs_verdict_name(res.verdict),
+		       res.at.line, res.at.text);
+	vs_drill_free(d);
+	free(out);
+	free(text);
+	return right;
+}
+
+START_TEST(a_claim_that_is_taken_away_fails_in_its_line)
+{
+	size_t len;
+	char *table = read_file(DIR_OF "takeaways.table", &len), *save = NULL;
+	unsigned n = 0, wrong = 0;
+
+	for (char *l = strtok_r(table, "\n", &save); l != NULL; l = strtok_r(NULL, "\n", &save)) {
+		if (*l == '#')
+			continue;
+		wrong += !take_away(l);
+		n++;
+	}
+	ck_assert_uint_eq(wrong, 0);
+	ck_assert_uint_ge(n, 35);
+	free(table);
+}
+END_TEST
+
+/* ---- wrong scripts ---- */
+
+START_TEST(wrong_scripts_have_exactly_these_errors)
+{
+	size_t len;
+	char *table = read_file(DIR_OF "wrong.table", &len), *p = strstr(table, "\n== ");
+	unsigned n = 0;
+
+	while (p != NULL) {
+		char *title = p + 4, *body = strchr(title, '\n') + 1, *want = strstr(body - 1, "\n=> ") + 1;
+		char got[1200], *end = strchr(want, '\n');
+		struct vs_drill_error err;
+		struct vs_drill *d = vs_drill_parse(body, (size_t)(want - body), &err);
+
+		ck_assert_ptr_nonnull(end);
+		ck_assert_msg(d == NULL, "accepted: %.*s", (int)(body - title), title);
+		(void)snprintf(got, sizeof(got), "=> %u:%u: %s", err.line, err.column, err.text);
+		ck_assert_msg(strlen(got) == (size_t)(end - want) && memcmp(got, want, strlen(got)) == 0,
+			      "%.*s%s\nnot\n%.*s", (int)(body - title), title, got, (int)(end - want), want);
+		ck_assert_uint_le(err.column, strlen(err.source) + 1);
+		n++;
+		p = strncmp(end, "\n== ", 4) == 0 ? end : NULL;
+		ck_assert_msg(p != NULL || end[1] == '\0', "behind %.*s", (int)(body - title), title);
+	}
+	ck_assert_uint_ge(n, 60);
+	free(table);
+}
+END_TEST
+
+START_TEST(limits_are_errors_not_crashes)
+{
+	static const struct {
+		const char *what, *unit;
+		unsigned times;
+		const char *want;
+	} rows[] = {
+		{"bytes", "# a comment of some length that fills the file\n", 6000, "at most 262144 bytes"},
+		{"lines", "\n", 5000, "at most 4096 lines"},
+		{"a line", "#1234567890", 60, "at most 480 bytes"},
+		{"tokens", "a ", 120, "more than 95 words"},
+		{"nesting", "wait (((((((((((((((((((((((((((((((", 1, "too many parentheses"},
+		{"names", "mr dut.b%u len=1\n", 200, "more than 128 names"},
+	};
+	struct vs_drill_error err;
+
+	for (unsigned i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		size_t cap = 64 + rows[i].times * 64u, n;
+		char *text = malloc(cap);
+
+		ck_assert_ptr_nonnull(text);
+		n = (size_t)snprintf(text, cap, "case X-1 \"t\"\n");
+		for (unsigned k = 0; k < rows[i].times; k++) {
+			const char *mark = strstr(rows[i].unit, "%u");
+
+			if (mark == NULL)
+				n += (size_t)snprintf(text + n, cap - n, "%s", rows[i].unit);
+			else
+				n += (size_t)snprintf(text + n, cap - n, "%.*s%u%s", (int)(mark - rows[i].unit),
+						      rows[i].unit, k, mark + 2);
+		}
+		ck_assert_msg(vs_drill_parse(text, n, &err) == NULL, "%s: accepted", rows[i].what);
+		ck_assert_msg(strstr(err.text, rows[i].want) != NULL, "%s: %s", rows[i].what, err.text);
+		free(text);
+	}
+}
+END_TEST
+
+START_TEST(an_error_is_shown_with_its_line_and_a_caret)
+{
+	static const char text[] = "case X-1 \"t\"\n\tmr\tdut.buf lem=4\n";
+	struct vs_drill_error err;
+	char buf[512];
+
+	ck_assert_ptr_null(vs_drill_parse(text, sizeof(text) - 1, &err));
+	(void)vs_drill_error_format(&err, "a.drill", buf, sizeof(buf));
+	ck_assert_str_eq(buf, "a.drill:2:13: expected a key of this statement, not 'lem', did you mean len?\n"
+			      "  \tmr\tdut.buf lem=4\n"
+			      "  \t  \t        ^\n");
+}
+END_TEST
+
+/* ---- the manual ---- */
+
+/* ```drill blocks of docs/drill-language.md: whole scripts, or lines behind the header that the manual names. */
+START_TEST(the_examples_of_the_manual_run)
+{
+	static const char head[] =
+		"case DOC \"example\"\n"
+		"qp dut.q <-> peer rc psn=0xfffffe\n"
+		"mr dut.buf len=4096 fill=0 access=local_write,remote_write,remote_read,remote_atomic,mw_bind\n"
+		"mr peer.mem len=4096 fill=0x22 access=remote_read,remote_write\n";
+	size_t len;
+	char *doc = read_file("docs/drill-language.md", &len), *p = doc;
+	unsigned n = 0;
+
+	while ((p = strstr(p, "\n```drill\n")) != NULL) {
+		char *begin = p + 10, *end = strstr(begin, "\n```"), *text, name[32];
+
+		ck_assert_ptr_nonnull(end);
+		text = calloc(1, sizeof(head) + (size_t)(end - begin) + 2);
+		ck_assert_ptr_nonnull(text);
+		(void)sprintf(text, "%s%.*s\n", strncmp(begin, "case", 4) == 0 ? "" : head, (int)(end - begin), begin);
+		(void)snprintf(name, sizeof(name), "example %u", ++n);
+		expect_pass(name, text, strlen(text), NULL);
+		free(text);
+		p = end;
+	}
+	ck_assert_uint_ge(n, 20);
+	free(doc);
+}
+END_TEST
+
+/* ---- runs ---- */
+
+struct trace {
+	uint64_t hash, frames;
+};
+
+static void tap(void *ctx, uint64_t now, enum vs_link link, const uint8_t *frame, size_t len)
+{
+	struct trace *t = ctx;
+
+	t->hash = (t->hash ^ now ^ (uint64_t)link) * 0x100000001b3ull;
+	for (size_t i = 0; i < len; i++)
+		t->hash = (t->hash ^ frame[i]) * 0x100000001b3ull;
+	t->frames++;
+}
+
+START_TEST(the_same_seed_gives_the_same_bytes)
+{
+	size_t len;
+	char *text = read_file(DIR_OF "mixed.drill", &len);
+	struct vs_drill *d = parse("mixed", text, len);
+	struct trace a = {0, 0}, b = {0, 0}, c = {0, 0};
+	struct vs_drill_env env = {.seed = 7, .tap = tap, .tap_ctx = &a};
+	struct vs_drill_result res;
+
+	ck_assert(holds(d, &env, &res));
+	env.tap_ctx = &b;
+	ck_assert(holds(d, &env, &res));
+	env.tap_ctx = &c;
+	env.seed = 8;
+	ck_assert(holds(d, &env, &res));
+	ck_assert_uint_gt(a.frames, 6);
+	ck_assert(a.hash == b.hash && a.frames == b.frames);
+	ck_assert(a.hash != c.hash);
+	vs_drill_free(d);
+	free(text);
+}
+END_TEST
+
+START_TEST(the_alternative_that_was_taken_is_recorded)
+{
+	static const char text[] = "case X-1 \"t\"\nqp dut.q <-> peer rc\n"
+				   "dut one of\n"
+				   "  event:  async COMM_EST\n"
+				   "          dut state ERR\n"
+				   "  silent: no async for 5ms\n"
+				   "          dut state RTS\n"
+				   "one of\n"
+				   "  other: peer< nothing for 9ms\n"
+				   "  quick: dut no cqe for 1ms\n";
+	struct vs_drill *d = parse("text", text, sizeof(text) - 1);
+	struct vs_drill_result res;
+
+	vs_drill_run_sim(d, 0, NULL, &res);
+	ck_assert_int_eq(res.verdict, VS_VERDICT_VARIANT);
+	ck_assert_str_eq(res.variant, "silent,quick");
+	ck_assert_uint_eq(res.time_ns, 1000 + 6000000 + 18000);
+	vs_drill_free(d);
+}
+END_TEST
+
+START_TEST(what_a_target_cannot_give_is_skipped)
+{
+	static const char text[] = "case X-1 \"t\"\nneeds ecn\nqp dut.q <-> peer rc\n";
+	struct vs_drill *d = parse("text", text, sizeof(text) - 1);
+	struct vs_drill_env env = {.encap = "rocev1"};
+	struct vs_drill_result res;
+
+	vs_drill_run_sim(d, 0, &env, &res);
+	ck_assert_int_eq(res.verdict, VS_VERDICT_SKIP);
+	ck_assert_str_eq(res.at.text, "there is no ECN without an IP header");
+	env.encap = "rocev3";
+	vs_drill_run_sim(d, 0, &env, &res);
+	ck_assert_int_eq(res.verdict, VS_VERDICT_ERROR);
+	vs_drill_run_sim(d, 0, NULL, &res);
+	ck_assert_int_eq(res.verdict, VS_VERDICT_PASS);
+	vs_drill_free(d);
+}
+END_TEST
+
+/* Scripts that can be read and are wrong when they run. */
+START_TEST(errors_of_a_run_are_no_failures)
+{
+	static const char *const rows[][3] = {
+		{"peer> SEND_ONLY psn=+0 data=5000", "24", "one packet carries at most 4096 bytes"},
+		{"peer> SEND_ONLY psn=0x1000000", "17", "a PSN has 24 bits"},
+		{"peer> SEND_ONLY psn=+3..+1", "17", "the range ends before it begins, or has more than 4096 packets"},
+		{"peer> SEND psn=+0..+1 data=100", "12", "100 bytes are 1 packets of MTU 1024, not 2"},
+		{"peer> SEND_ONLY psn=+0 msn=1", "24", "such a packet has no msn"},
+		{"peer> ACK psn=+0 credits=32", "18", "credits is at most 0x1f"},
+		{"peer> SEND_ONLY psn=+0 flip=9999", "24", "the packet has no bit 9999"},
+		{"qp dut.r <-> peer rc mtu=1000", "22", "an MTU is 256, 512, 1024, 2048 or 4096"},
+		{"dut cqe wr=3..1 SEND SUCCESS", "9", "the range ends before it begins, or has more than 4096 numbers"},
+		{"expect dut.buf[0:65] == 0", "8", "buf has 64 bytes"},
+		{"expect dut.buf[9:8] == 0", "8", "buf[9:8] is no part of a region"},
+		{"expect dut.buf[0:8] == 256", "8", "a byte is at most 255; the bytes of a number are u64(N)"},
+		{"expect dut.buf[0:8] == hex\"00\"", "8", "8 bytes are compared with 1"},
+		{"mw dut.w type=2\ndut destroy w\ndut post bind wr=1 mw=w mr=buf access=none", "5",
+		 "the window or the region is not there"},
+		{"cq dut.c cqe=4\ndut destroy c\nqp dut.r <-> peer rc cq=c", "22", "c is not there"},
+		{"cq dut.c cqe=4\ndut destroy c\ndut arm cq=c", "9", "c is not there"},
+		{"srq dut.s\ndut destroy s\nqp dut.r <-> peer rc srq=s", "22", "s is not there"},
+		{"mw dut.w type=2\ndut destroy w\npeer> WRITE_ONLY psn=+0 va=buf rkey=w.rkey", "37",
+		 "w is not there yet"},
+		{"mr dut.b len=4\ndut destroy q\ndut post recv wr=1 b", "5", "the queue is not there"},
+		{"wait rnr_time(32)", "6", "a timer code is 0 to 31"},
+	};
+
+	for (unsigned i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct vs_drill_result res;
+		struct vs_drill *d;
+		char text[512];
+
+		(void)snprintf(text, sizeof(text), "case X-1 \"t\"\nqp dut.q <-> peer rc\nmr dut.buf len=64\n%s\n",
+			       rows[i][0]);
+		d = parse(rows[i][0], text, strlen(text));
+		vs_drill_run_sim(d, 0, NULL, &res);
+		ck_assert_msg(res.verdict == VS_VERDICT_ERROR && (res.at.line == 4 || res.at.line == 6) &&
+				      res.at.column == (unsigned)atoi(rows[i][1]) &&
+				      strcmp(res.at.text, rows[i][2]) == 0,
+			      "%s: %s %u:%u: %s", rows[i][0], vs_verdict_name(res.verdict), res.at.line, res.at.column,
+			      res.at.text);
+		vs_drill_free(d);
+	}
+}
+END_TEST
+
+START_TEST(defects_of_an_engine_are_seen)
+{
+	static const struct {
+		const char *script;
+		enum vs_deviation deviation;
+		enum vs_verdict verdict;
+		unsigned line;
+		const char *said; /* of a VARIANT: which */
+	} rows[] = {
+		{"rnr-wait-is-honoured", VS_DEVIATION_RNR_DELAY_IGNORED, VS_VERDICT_FAIL, 11, "too early, by"},
+		{"rnr-wait-is-honoured", VS_DEVIATION_RNR_CODE25, VS_VERDICT_FAIL, 11, "too early, by 28.000 us"},
+		{"bad-rkey-write", VS_DEVIATION_NO_ACCESS_EVENT, VS_VERDICT_VARIANT, 0, "silent"},
+		{"bad-rkey-write", VS_DEVIATION_RQ_NOT_FLUSHED, VS_VERDICT_FAIL, 16, "nothing came within"},
+	};
+
+	for (unsigned i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct vs_drill_env env = {.deviations = 1ull << rows[i].deviation};
+		struct vs_drill_result res;
+		struct vs_drill *d;
+		char path[256], *text;
+		size_t len;
+
+		(void)snprintf(path, sizeof(path), DIR_OF "%s.drill", rows[i].script);
+		text = read_file(path, &len);
+		d = parse(path, text, len);
+		(void)holds(d, &env, &res);
+		ck_assert_msg(res.verdict == rows[i].verdict && res.at.line == rows[i].line &&
+				      strstr(res.verdict == VS_VERDICT_VARIANT ? res.variant : res.at.text,
+					     rows[i].said) != NULL,
+			      "%s with %s: %s line %u: %s", path, vs_deviation_name(rows[i].deviation),
+			      vs_verdict_name(res.verdict), res.at.line, res.at.text);
+		vs_drill_free(d);
+		free(text);
+	}
+}
+END_TEST
+
+struct story {
+	unsigned events, marks;
+	uint64_t last;
+};
+
+static uint64_t listen(void *ctx, const struct vs_event *ev)
+{
+	struct story *s = ctx;
+
+	ck_assert_uint_ge(ev->t_ns, s->last);
+	s->last = ev->t_ns;
+	if (ev->type == VS_EV_MARK && strcmp((const char *)(uintptr_t)ev->a[0], "half way") == 0)
+		s->marks++;
+	return ++s->events;
+}
+
+START_TEST(a_run_tells_its_events_and_the_marks_of_the_script)
+{
+	static const char text[] =
+		"case X-1 \"t\"\nqp dut.q <-> peer rc\nmr dut.b len=8\nmark \"half way\"\n"
+		"dut post send wr=1 b\npeer< SEND_ONLY psn=+0\npeer> ACK psn=+0 msn=1\ndut cqe wr=1 SEND SUCCESS\n";
+	struct vs_drill *d = parse("text", text, sizeof(text) - 1);
+	struct story s = {0, 0, 0};
+	struct vs_drill_env env = {.sink = {listen, &s, VS_LEVEL_EXTRA}};
+	struct vs_drill_result res;
+
+	vs_drill_run_sim(d, 0, &env, &res);
+	ck_assert_int_eq(res.verdict, VS_VERDICT_PASS);
+	ck_assert_uint_eq(s.marks, 1);
+	ck_assert_uint_gt(s.events, 10);
+	vs_drill_free(d);
+}
+END_TEST
+
+START_TEST(vectors_have_names_and_the_header_can_be_asked)
+{
+	static const char text[] =
+		"case X-9 \"claim\"\nclause C9-1 class N needs peer, cm\nmatrix a = 1 2\nmatrix b = 7..9\n"
+		"qp dut.q <-> peer rc timeout=$a retry_cnt=7\nwait 1ms * $b\n";
+	struct vs_drill *d = parse("text", text, sizeof(text) - 1);
+	char name[32];
+
+	ck_assert_uint_eq(vs_drill_vectors(d), 6);
+	ck_assert_int_eq(vs_drill_vector_name(d, 4, name, sizeof(name)), 7);
+	ck_assert_str_eq(name, "a=2,b=8");
+	ck_assert_str_eq(vs_drill_id(d), "X-9");
+	ck_assert_str_eq(vs_drill_title(d), "claim");
+	ck_assert_str_eq(vs_drill_clause(d), "C9-1");
+	ck_assert_int_eq(vs_drill_class(d), 'N');
+	ck_assert(vs_drill_needs(d, "peer") && vs_drill_needs(d, "cm") && !vs_drill_needs(d, "ud"));
+	vs_drill_free(d);
+}
+END_TEST
+
+START_TEST(a_thousand_scripts_are_quick)
+{
+	struct dirent **list;
+	int n = scandir(DIR_OF, &list, is_script, alphasort);
+	char *text[64];
+	size_t len[64];
+	struct timespec a, b;
+	unsigned done = 0;
+
+	ck_assert(n > 0 && n <= 64);
+	for (int i = 0; i < n; i++) {
+		char path[512];
+
+		(void)snprintf(path, sizeof(path), DIR_OF "%s", list[i]->d_name);
+		text[i] = read_file(path, &len[i]);
+		free(list[i]);
+	}
+	free(list);
+	(void)clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &a);
+	for (; done < 1000; done++)
+		expect_pass("script", text[done % (unsigned)n], len[done % (unsigned)n], NULL);
+	(void)clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &b);
+	printf("drill: %u scripts parsed and run in %.2f s of one core\n", done,
+	       (double)(b.tv_sec - a.tv_sec) + (double)(b.tv_nsec - a.tv_nsec) / 1e9);
+	for (int i = 0; i < n; i++)
+		free(text[i]);
+}
+END_TEST
+
+Suite *vs_suite(void)
+{
+	Suite *s = suite_create("drill");
+	TCase *tc = tcase_create("drill");
+
+	tcase_set_timeout(tc, 120);
+	tcase_add_test(tc, scripts_hold_in_every_encapsulation);
+	tcase_add_test(tc, a_claim_that_is_taken_away_fails_in_its_line);
+	tcase_add_test(tc, wrong_scripts_have_exactly_these_errors);
+	tcase_add_test(tc, limits_are_errors_not_crashes);
+	tcase_add_test(tc, an_error_is_shown_with_its_line_and_a_caret);
+	tcase_add_test(tc, the_examples_of_the_manual_run);
+	tcase_add_test(tc, the_same_seed_gives_the_same_bytes);
+	tcase_add_test(tc, the_alternative_that_was_taken_is_recorded);
+	tcase_add_test(tc, what_a_target_cannot_give_is_skipped);
+	tcase_add_test(tc, errors_of_a_run_are_no_failures);
+	tcase_add_test(tc, defects_of_an_engine_are_seen);
+	tcase_add_test(tc, a_run_tells_its_events_and_the_marks_of_the_script);
+	tcase_add_test(tc, vectors_have_names_and_the_header_can_be_asked);
+	tcase_add_test(tc, a_thousand_scripts_are_quick);
+	suite_add_tcase(s, tc);
+	return s;
+}
