@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
  * test_mr.c - MR rows of the inventory: memory regions and their keys. Each test is one row; its name begins with
- * the id. MR-003 and MR-011 are with the windows (test_mw.c).
+ * the id. MR-003 and MR-011 are with the windows (test_mw_checks.c).
  *
  * Implementation-defined rows, and the variant that the engine is:
  *   MR-002   a region of length 0 is registered
