@@ -136,6 +136,15 @@ START_TEST(mr_001_a_region_ends_where_the_address_space_does)
 	a.addr = 0; /* as peers see it, it still wraps */
 	ck_assert_ptr_null(vs_mr_reg(r->pd, &a, &err));
 	ck_assert_int_eq(vs_dev_refusal(r->dev), VS_REASON_MR_WRAP);
+	a.addr = a.iova; /* as the memory has it */
+	a.iova = 0;
+	ck_assert_ptr_null(vs_mr_reg(r->pd, &a, &err));
+	ck_assert_int_eq(vs_dev_refusal(r->dev), VS_REASON_MR_WRAP);
+	a.addr = a.iova = UINT64_MAX; /* the very last byte */
+	a.length = 1;
+	ck_assert_ptr_nonnull(vs_mr_reg(r->pd, &a, &err));
+	a.length = 0; /* and nothing at all, anywhere */
+	ck_assert_ptr_nonnull(vs_mr_reg(r->pd, &a, &err));
 	rig_free(r);
 }
 END_TEST
