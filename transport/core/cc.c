@@ -103,9 +103,10 @@ void vs_cc_cnp(struct vs_rx *rx)
 	struct vs_qp *qp = rx->qp;
 	struct vs_dev *dev = qp->dev;
 	uint64_t rate = qp->req.rate_bps != 0 ? qp->req.rate_bps : link_rate(qp);
+	bool sends = qp->attr.state == VS_QPS_RTS || qp->attr.state == VS_QPS_SQD;
 	uint64_t a[1];
 
-	if (!dev->attr.cc.enabled || rate == 0 || qp->type != VS_QPT_RC || qp->attr.state == VS_QPS_ERR) {
+	if (!dev->attr.cc.enabled || rate == 0 || qp->type != VS_QPT_RC || !sends) {
 		dev->counter[VS_CNT_RP_CNP_IGNORED]++;
 		return;
 	}
@@ -116,9 +117,9 @@ void vs_cc_cnp(struct vs_rx *rx)
 	qp->cc.alpha += (ALPHA_ONE - qp->cc.alpha) / 16;
 	a[0] = rate;
 	dev->cause = qp->cc.rate_cause = vs_ev(dev, VS_EV_CC_CNP_RX, qp, rx->ev, 1, a);
-	set_rate(qp, rate);
 	vs_timer_set(dev, &qp->cc.rate_timer, dev->now_ns + dev->attr.cc.rate_timer_ns);
 	vs_timer_set(dev, &qp->cc.alpha_timer, dev->now_ns + dev->attr.cc.alpha_timer_ns);
+	set_rate(qp, rate); /* with alpha 0 it is the full one: no timer then */
 }
 
 void vs_cc_timer(struct vs_qp *qp, enum vs_timer_kind kind)

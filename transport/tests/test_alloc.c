@@ -207,6 +207,7 @@ static bool run(unsigned fail_at)
 		bool before = heap.failed;
 		unsigned blocks = heap.blocks;
 
+		w.err = VS_ERR_IO; /* nobody says so */
 		if (steps[i](&w)) {
 			ck_assert_int_eq(w.err, VS_OK);
 			continue;
@@ -217,6 +218,7 @@ static bool run(unsigned fail_at)
 		if (steps[i] != listen_to && steps[i] != connect_to) /* what a pool got, it keeps */
 			ck_assert_uint_le(heap.blocks, blocks + 1);  /* room for timers may stay */
 		ck_assert_msg(steps[i](&w), "step %u does not recover: %s", i, vs_err_name(w.err));
+		ck_assert_int_eq(w.err, VS_OK);
 	}
 	vs_dev_destroy(w.dev);
 	ck_assert_uint_eq(heap.blocks, 0);

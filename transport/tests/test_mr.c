@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
  * test_mr.c - MR rows of the inventory: memory regions and their keys. Each test is one row; its name begins with
- * the id. MR-003 and MR-011 are with the windows (test_mw.c).
+ * the id. MR-003 and MR-011 are with the windows (test_mw_checks.c).
  *
  * Implementation-defined rows, and the variant that the engine is:
  *   MR-002   a region of length 0 is registered
@@ -136,6 +136,15 @@ START_TEST(mr_001_a_region_ends_where_the_address_space_does)
 	a.addr = 0; /* as peers see it, it still wraps */
 	ck_assert_ptr_null(vs_mr_reg(r->pd, &a, &err));
 	ck_assert_int_eq(vs_dev_refusal(r->dev), VS_REASON_MR_WRAP);
+	a.addr = a.iova; /* as the memory has it */
+	a.iova = 0;
+	ck_assert_ptr_null(vs_mr_reg(r->pd, &a, &err));
+	ck_assert_int_eq(vs_dev_refusal(r->dev), VS_REASON_MR_WRAP);
+	a.addr = a.iova = UINT64_MAX; /* the very last byte */
+	a.length = 1;
+	ck_assert_ptr_nonnull(vs_mr_reg(r->pd, &a, &err));
+	a.length = 0; /* and nothing at all, anywhere */
+	ck_assert_ptr_nonnull(vs_mr_reg(r->pd, &a, &err));
 	rig_free(r);
 }
 END_TEST
