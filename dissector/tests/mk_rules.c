@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * mk_rules.c - one packet for each rule of reasons.def that a packet can break on its own.
+ * mk_rules.c - one packet for each rule of the wire in reasons.def that a packet can break on its own.
  *
  * A case begins with a legal packet, sealed, then breaks one thing, then seals again what `redo` names,
  * so that the CRCs are right and exactly one reason is left to report. Where a rule can't be broken
@@ -261,7 +261,7 @@ void mk_rules_list(bool markdown)
 		seen[rules[i].reason] = true;
 		print_rule(&rules[i], ++frame[is_ib(&rules[i])], markdown);
 	}
-	for (unsigned r = 1; r < VS_REASON_COUNT; r++)
+	for (unsigned r = 1; r <= VS_REASON_WIRE_LAST; r++)
 		if (!seen[r]) {
 			fprintf(stderr, "mkcaptures: no packet breaks %s\n", vs_reason_info((enum vs_reason)r)->id);
 			missing++;
