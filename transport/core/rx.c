@@ -14,12 +14,14 @@ static enum vs_reason check_network(const struct vs_rx *rx)
 {
 	const struct vs_pkt *p = &rx->p;
 
-	if (p->flags & (VS_PKT_SNAPPED | VS_PKT_HDR_MISSING) || !(p->flags & VS_PKT_HAS_BTH))
-		return VS_REASON_PKT_SHORT;
-	if (!(p->flags & VS_PKT_HAS_ICRC) || p->pad_len != p->bth.padcnt)
-		return VS_REASON_PKT_SHORT;
 	if (p->flags & VS_PKT_FRAGMENT)
 		return VS_REASON_IP_FRAGMENT;
+	if (p->encap == VS_ENCAP_IB_GRH && p->grh.nxthdr != VS_GRH_NXTHDR_IBA)
+		return VS_REASON_GRH_NXTHDR;
+	if (p->encap == VS_ENCAP_IB_RAW || p->encap == VS_ENCAP_BARE)
+		return VS_REASON_LRH_LNH;
+	if (p->flags & VS_PKT_HDR_MISSING || !(p->flags & VS_PKT_HAS_ICRC) || p->pad_len != p->bth.padcnt)
+		return VS_REASON_PKT_SHORT;
 	switch (p->encap) {
 	case VS_ENCAP_IB:
 	case VS_ENCAP_IB_GRH:
@@ -43,8 +45,6 @@ static enum vs_reason check_network(const struct vs_rx *rx)
 			return VS_REASON_IP_VERSION;
 		if (p->ipv4.ihl != 5)
 			return VS_REASON_IP_IHL;
-		if (p->ipv4.frag & 0x3fff)
-			return VS_REASON_IP_FRAGMENT;
 		if (p->ipv4.total_len != p->end_off - p->net_off)
 			return VS_REASON_IP_LEN;
 		break;
@@ -55,7 +55,7 @@ static enum vs_reason check_network(const struct vs_rx *rx)
 			return VS_REASON_IP_LEN;
 		break;
 	default:
-		return VS_REASON_LRH_LNH;
+		break;
 	}
 	if ((p->encap == VS_ENCAP_ROCEV2_IPV4 || p->encap == VS_ENCAP_ROCEV2_IPV6) &&
 	    p->udp.len != 8 + p->end_off - p->bth_off)
