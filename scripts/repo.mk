@@ -67,8 +67,8 @@ check-asan: ## unit tests and more under AddressSanitizer and UBSan
 	@$(SUBMAKE) B=$(B)/asan SAN=1 OPT='-O1 -g' $(ASAN_TARGETS)
 
 # The packet parser for a minute, the other readers beside it.
-check-fuzz: ## a minute of libFuzzer on the parser, half a minute on the other byte readers
-	@$(SUBMAKE) fuzz SECONDS=30 FUZZ_SECONDS_fuzz_parse=60
+check-fuzz: ## a minute of libFuzzer on the parser, a quarter on the other byte readers
+	@$(SUBMAKE) fuzz SECONDS=15 FUZZ_SECONDS_fuzz_parse=60
 
 check-deviations: $(UNIT_TESTS) ## every deviation turns the rows red that deviations.def names, and no others
 	@scripts/check-deviations.sh $(B)/tests

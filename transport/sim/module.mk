@@ -4,7 +4,7 @@ VERBSCOPE_SRCS += $(sort $(wildcard transport/sim/*.c))
 
 # Random work under random faults. SEEDS=n runs so many; without it, as many as fit SOAK_SECONDS.
 SOAK         := $(B)/tests/sim_soak
-SOAK_SECONDS ?= $(if $(SAN),30,90)
+SOAK_SECONDS ?= $(if $(SAN),15,30)
 CHECK_TARGETS += check-sim check-determinism
 ASAN_TARGETS  += check-sim
 
