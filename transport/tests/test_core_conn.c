@@ -253,7 +253,7 @@ START_TEST(a_call_does_what_its_state_allows_and_is_refused_elsewhere)
 {
 	enum at at = (enum at)(_i / CALLS);
 	enum call what = (enum call)(_i % CALLS);
-	const struct row *row = find(calls, COUNT(calls), at, what);
+	const struct row *row = find(calls, COUNT(calls), at, (int)what);
 	const struct row refused = {at, 0, state_of[at], 0, NONE, 0};
 	struct rig *r = rig_new(&reset);
 	struct vs_conn *c = get_to(r, at);
