@@ -149,6 +149,34 @@ START_TEST(more_qps_than_the_device_has)
 }
 END_TEST
 
+START_TEST(more_domains_and_handles_than_the_device_has)
+{
+	struct rig_opt o = {.dev = {.max_pd = 3, .max_ah = 2}}; /* one domain is the rig's */
+	struct rig *r = rig_new(&o);
+	struct vs_qp_attr a = rig_attr(r);
+	struct vs_pd *pd[2];
+	struct vs_ah *ah[2];
+	unsigned i;
+	int err;
+
+	for (i = 0; i < 2; i++) {
+		pd[i] = vs_pd_create(r->dev, &err);
+		ck_assert(pd[i] != NULL && err == VS_OK);
+		ah[i] = vs_ah_create(pd[i], &a.av, &err);
+		ck_assert(ah[i] != NULL && err == VS_OK);
+	}
+	ck_assert_ptr_null(vs_pd_create(r->dev, &err));
+	ck_assert(err == VS_ERR_NOSPACE && vs_dev_refusal(r->dev) == VS_REASON_LIMIT_PD);
+	ck_assert_ptr_null(vs_ah_create(pd[0], &a.av, &err));
+	ck_assert(err == VS_ERR_NOSPACE && vs_dev_refusal(r->dev) == VS_REASON_LIMIT_AH);
+	ck_assert_int_eq(vs_ah_destroy(ah[0]), VS_OK);
+	ck_assert_int_eq(vs_pd_destroy(pd[0]), VS_OK);
+	ck_assert_ptr_nonnull(vs_pd_create(r->dev, &err));
+	ck_assert_ptr_nonnull(vs_ah_create(pd[1], &a.av, &err));
+	rig_free(r);
+}
+END_TEST
+
 /* ---- post send ---- */
 
 static const struct {
@@ -376,6 +404,7 @@ Suite *vs_suite(void)
 	tcase_add_test(tc, numbers_that_a_qp_cannot_have);
 	tcase_add_loop_test(tc, qp_1_without_a_connection_manager, 0, 2);
 	tcase_add_test(tc, more_qps_than_the_device_has);
+	tcase_add_test(tc, more_domains_and_handles_than_the_device_has);
 	suite_add_tcase(s, tc);
 
 	tc = tcase_create("post");
