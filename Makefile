@@ -36,6 +36,7 @@ FUZZERS        :=   # libFuzzer targets, as sources without .c: transport/tests/
 ALL            :=   # what `make` builds
 CLEAN          :=
 CHECK_TARGETS  :=   # steps of `make check`, besides those of scripts/repo.mk
+CHECK_PROGRAMS :=   # test programs that they run, which `make all` does not build
 CHECK_DEPS     := test  # sets of scripts/deps.sh that they need
 ASAN_TARGETS   := check-unit  # what `make check-asan` makes with SAN=1 in $(B)/asan
 INSTALL_BINS   :=   # built programs -> PREFIX/bin
@@ -52,7 +53,7 @@ obj = $(patsubst %.c,$(B)/obj/%.o,$(1))
 
 .DEFAULT_GOAL := all
 .DELETE_ON_ERROR:
-MAKEFLAGS += --no-builtin-rules
+MAKEFLAGS += --no-builtin-rules --no-print-directory
 
 include transport/module.mk
 include dissector/module.mk

@@ -6,6 +6,7 @@ ALL           += $(PCAP_BIN)
 INSTALL_BINS  += $(PCAP_BIN)
 INSTALL_MANS  += docs/man/vs-pcap.1
 CHECK_TARGETS += check-pcap
+CHECK_PROGRAMS += $(B)/tests/capcmp
 
 $(PCAP_BIN): $(call obj,$(PCAP_SRCS)) $(LIBVS) $(LIBJUDGE) $(LIBWIRE)
 	@mkdir -p $(@D)

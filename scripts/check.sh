@@ -1,8 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
 #
-# check.sh STEP... - what `make check` runs: each STEP is a make target. All of them run, whatever
-# fails; at the end a table with times, the logs of what failed, and one line "N passed, N failed".
+# check.sh STEP... [--together STEP...] - what `make check` runs: each STEP is a make target. All of them
+# run, whatever fails; at the end a table with times, the logs of what failed, and one line "N passed, N
+# failed". The steps after --together must have nothing left to build: JOBS of them run at a time, and
+# the log of each is shown when it ends.
 #
 # What counts: a step that runs Check programs or prints lines "N passed, N failed" counts as many
 # tests as they say; any other step is one. A step that fails without a failed test counts as one.
@@ -13,7 +15,7 @@ cd "$(dirname "$0")/.."
 make=${MAKE:-make} build=${B:-build} jobs=${JOBS:-1}
 logs=$build/check
 mkdir -p "$logs"
-rm -f "$logs"/*.log "$logs/summary"
+rm -f "$logs"/*.log "$logs"/*.result "$logs/summary"
 
 # "passed failed" as the log of a step says it.
 count() { # log, exit code of the step
@@ -31,28 +33,59 @@ count() { # log, exit code of the step
 		}' "$1"
 }
 
-# Processor seconds of all children so far.
-cpu() { awk -v hz="$(getconf CLK_TCK)" '{ sub(/.*\) /, ""); print int(($14 + $15) / hz) }' /proc/$$/stat; }
+# Processor seconds of all children of this shell so far.
+cpu() { awk -v hz="$(getconf CLK_TCK)" '{ sub(/.*\) /, ""); print int(($14 + $15) / hz) }' "/proc/$BASHPID/stat"; }
+
+# One step: its output goes to our stdout and its log; times and counts to $logs/STEP.result.
+run_step() { # step, jobs
+	local start start_cpu rc=0 p f
+	start=$(date +%s) start_cpu=$(cpu)
+	timeout --foreground "${STEP_TIMEOUT:-900}" "$make" --no-print-directory -j"$2" B="$build" "$1" \
+		</dev/null 2>&1 | tee "$logs/$1.log" || rc=${PIPESTATUS[0]}
+	[ "$rc" != 124 ] || echo "check: $1 took more than ${STEP_TIMEOUT:-900} s and was stopped" | tee -a "$logs/$1.log"
+	read -r p f < <(count "$logs/$1.log" "$rc")
+	# Failed tests in a step that claims success: believe the tests.
+	if [ "$rc" = 0 ] && [ "$f" -gt 0 ]; then rc=1; fi
+	echo "$rc $(($(date +%s) - start)) $(($(cpu) - start_cpu)) $p $f" >"$logs/$1.result"
+}
 
 # MAKEFLAGS of the make that called us would make the steps share its -j; each gets its own.
 unset MAKEFLAGS MFLAGS
+all_start=$(date +%s)
+declare -a steps=()
+declare -A running=()
+show_one() { # waits for one of the steps that run together
+	local pid
+	wait -n -p pid "${!running[@]}" || true
+	echo "== ${running[$pid]}"
+	cat "$logs/${running[$pid]}.log"
+	unset "running[$pid]"
+}
+together=
+for step; do
+	if [ "$step" = --together ]; then
+		together=1
+		continue
+	fi
+	steps+=("$step")
+	if [ -z "$together" ]; then
+		echo "== $step"
+		run_step "$step" "$jobs"
+	else
+		[ ${#running[@]} -lt "$jobs" ] || show_one
+		run_step "$step" 1 >/dev/null &
+		running[$!]=$step
+	fi
+done
+while [ ${#running[@]} -gt 0 ]; do show_one; done
+
 passed=0 failed=0
 declare -a table=() bad=()
-all_start=$(date +%s)
-for step; do
-	echo "== $step"
-	start=$(date +%s) start_cpu=$(cpu)
-	rc=0
-	timeout --foreground "${STEP_TIMEOUT:-900}" "$make" --no-print-directory -j"$jobs" B="$build" "$step" \
-		</dev/null 2>&1 | tee "$logs/$step.log" || rc=${PIPESTATUS[0]}
-	[ "$rc" != 124 ] || echo "check: $step took more than ${STEP_TIMEOUT:-900} s and was stopped" | tee -a "$logs/$step.log"
-	read -r p f < <(count "$logs/$step.log" "$rc")
-	# Failed tests in a step that claims success: believe the tests.
-	if [ "$rc" = 0 ] && [ "$f" -gt 0 ]; then rc=1; fi
+for step in "${steps[@]}"; do
+	read -r rc time cpu_time p f <"$logs/$step.result"
 	passed=$((passed + p)) failed=$((failed + f))
 	if [ "$rc" = 0 ]; then verdict=ok; else verdict=FAILED bad+=("$step"); fi
-	table+=("$(printf '%-7s %-24s %5d s %5d s %7d passed %4d failed' $verdict "$step" \
-		$(($(date +%s) - start)) $(($(cpu) - start_cpu)) "$p" "$f")")
+	table+=("$(printf '%-7s %-24s %5d s %5d s %7d passed %4d failed' $verdict "$step" "$time" "$cpu_time" "$p" "$f")")
 done
 
 echo

@@ -64,7 +64,11 @@ collect_one() {
 trap 'kill $(jobs -p) 2>/dev/null || true' EXIT
 
 echo "fuzz: $# targets, $seconds s, $jobs at a time"
-for target; do
+# Those with a time of their own first: they take longest.
+declare -a targets=()
+for target; do [[ ${target%%:*} != *@* ]] || targets+=("$target"); done
+for target; do [[ ${target%%:*} == *@* ]] || targets+=("$target"); done
+for target in "${targets[@]}"; do
 	[ ${#running[@]} -lt "$jobs" ] || collect_one
 	run_one "$target" &
 	name=${target%%:*}

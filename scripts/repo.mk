@@ -5,7 +5,6 @@
 
 JOBS       ?= $(shell nproc 2>/dev/null || echo 1)
 CLANG      ?= clang
-SUBMAKE     = $(MAKE) --no-print-directory
 C_FILES     = $(shell scripts/sources.sh c)
 SHELL_FILES = $(shell scripts/sources.sh shell)
 
@@ -13,7 +12,7 @@ SHELL_FILES = $(shell scripts/sources.sh shell)
 
 demo: ## install what is missing, build, decode a recorded lossy transfer and explain it
 	@scripts/deps.sh demo
-	@$(SUBMAKE) -j$(JOBS) all
+	@$(MAKE) -j$(JOBS) all
 	@scripts/demo.sh $(B)
 
 check: ## install what the tests need and run all of them, with times and a summary
@@ -30,13 +29,16 @@ deps-%:
 
 ##@ Checks (make check runs them all, save check-fresh)
 
-# What `make check` does, in this order; a step that fails does not stop the others.
-CHECK_STEPS = format-check check-deps check-spdx check-scripts lint all check-install check-pure check-unit check-clang check-asan \
-	      check-fuzz $(CHECK_TARGETS)
+# What `make check` does, in this order; a step that fails does not stop the others. The steps of the
+# parts run at the same time, $(JOBS) of them, once check-programs has built what they need.
+CHECK_STEPS = format-check check-deps check-spdx lint all check-install check-pure check-unit check-clang check-asan \
+	      check-fuzz check-programs --together $(CHECK_TARGETS) check-scripts
+
+check-programs: all $(CHECK_PROGRAMS) # nothing is left to build for CHECK_TARGETS
 
 check-unit: ## unit and property tests
 	@scripts/deps.sh unit
-	@$(SUBMAKE) run-unit
+	@$(MAKE) run-unit
 
 check-deps: ## which room includes which (docs/architecture.md)
 	@scripts/check-deps.sh --self-test
@@ -57,18 +59,21 @@ check-install: all ## what make install installs can be used, and make uninstall
 PURE_OBJS = $(patsubst %.c,$(B)/pure/obj/%.o,$(sort $(WIRE_SRCS) $(wildcard transport/core/*.c) transport/event/event.c transport/event/names.c))
 check-pure: ## codec and engine call no clock, socket, rand, stdio, getenv, malloc
 	@scripts/check-pure.sh --self-test
-	@$(SUBMAKE) B=$(B)/pure SAN= CFLAGS= CPPFLAGS= $(PURE_OBJS)
+	@$(MAKE) B=$(B)/pure SAN= CFLAGS= CPPFLAGS= $(PURE_OBJS)
 	@scripts/check-pure.sh $(PURE_OBJS)
 
 check-clang: ## build everything with clang too, and run the unit tests
-	@$(SUBMAKE) B=$(B)/clang CC=$(CLANG) all check-unit
+	@$(MAKE) B=$(B)/clang CC=$(CLANG) all
+	@$(MAKE) B=$(B)/clang CC=$(CLANG) check-unit
 
-check-asan: ## unit tests and more under AddressSanitizer and UBSan
-	@$(SUBMAKE) B=$(B)/asan SAN=1 OPT='-O1 -g' $(ASAN_TARGETS)
+# One after the other: each has a make of its own below it, and they build the same objects.
+check-asan: $(addprefix asan-,$(ASAN_TARGETS)) ## unit tests and more under AddressSanitizer and UBSan
+asan-%: ; @$(MAKE) B=$(B)/asan SAN=1 OPT='-O1 -g' $*
+$(foreach t,$(filter-out check-unit,$(ASAN_TARGETS)),asan-$t): asan-check-unit
 
 # The packet parser for a minute, the other readers beside it.
 check-fuzz: ## a minute of libFuzzer on the parser, a quarter on the other byte readers
-	@$(SUBMAKE) fuzz SECONDS=15 FUZZ_SECONDS_fuzz_parse=60
+	@$(MAKE) fuzz SECONDS=15 FUZZ_SECONDS_fuzz_parse=60
 
 check-deviations: $(UNIT_TESTS) ## every deviation turns the rows red that deviations.def names, and no others
 	@scripts/check-deviations.sh $(B)/tests
@@ -121,7 +126,7 @@ $(B)/compile_commands.json: $(filter %.c,$(C_FILES)) Makefile scripts/repo.mk
 
 # FUZZERS are built by clang in $(B)/fuzz; corpora stay in $(B)/corpus, inputs that crash in
 # $(B)/crashes. FUZZ_SEEDS_<name> may name folders of first inputs, FUZZ_SECONDS_<name> a time of its own.
-FUZZ_BUILD  = $(SUBMAKE) B=$(B)/fuzz CC=$(CLANG) SAN=1 OPT='-O1 -g' CFLAGS=-fsanitize=fuzzer-no-link
+FUZZ_BUILD  = $(MAKE) B=$(B)/fuzz CC=$(CLANG) SAN=1 OPT='-O1 -g' CFLAGS=-fsanitize=fuzzer-no-link
 FUZZ_NAMES := $(notdir $(FUZZERS))
 fuzz: SECONDS := 60
 fuzz: ## run every fuzzer for SECONDS=n (default 60)
@@ -157,6 +162,6 @@ help: ## this list
 		scripts/repo.mk Makefile $(filter-out %.d scripts/repo.mk Makefile,$(MAKEFILE_LIST))
 	@printf '\nVariables: B=%s CC=%s SAN=%s PREFIX=%s DEPS=%s\n' '$(B)' '$(CC)' '$(SAN)' '$(PREFIX)' '$(DEPS)'
 
-.PHONY: demo check deps check-unit check-deps check-spdx check-scripts check-install check-pure check-clang check-asan check-fuzz \
+.PHONY: demo check deps check-programs check-unit check-deps check-spdx check-scripts check-install check-pure check-clang check-asan check-fuzz \
 	check-deviations check-fresh format format-check lint lint-psn lint-shell lint-man lint-cppcheck lint-tidy objects fuzz fuzzers install \
 	uninstall help

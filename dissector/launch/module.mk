@@ -82,7 +82,7 @@ $(LAUNCH_LINKED): $(LAUNCH_DIR)/link-plugins.sh $(LAUNCH_WS_ALL) $(patsubst %/.,
 
 install-plugin: ## give your own Wireshark the plugin and the profile Verbscope
 	@scripts/deps.sh demo
-	@$(SUBMAKE) all
+	@$(MAKE) all
 	@$(LAUNCH_DIR)/install-plugin.sh install $(B)
 
 uninstall-plugin: ## take them away again
@@ -94,7 +94,7 @@ check-launch: all ## vs-tshark, vs-wireshark, the profile, install-plugin
 
 screenshot: ## take the pictures of docs/images again
 	@scripts/deps.sh demo gui
-	@$(SUBMAKE) all
+	@$(MAKE) all
 	@scripts/screenshot.sh $(B)
 
 .PHONY: install-plugin uninstall-plugin check-launch screenshot

@@ -27,6 +27,7 @@ $(MKCAPTURES) $(MUTATE) $(MKBENCH): $(LIBVS) $(LIBWIRE)
 	$(CC) $(OPT) $(SANFLAGS) $(LDFLAGS) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(LIBS_VS)
 
 CHECK_TARGETS += check-dissector check-dissector-mutated
+CHECK_PROGRAMS += $(MKCAPTURES) $(MUTATE)
 
 check-dissector: all $(MKCAPTURES) ## the plugin on recorded, generated and (VS_SHARED) public captures
 	@B='$(B)' VS_SHARED='$(VS_SHARED)' $(DT)/run.sh

@@ -36,7 +36,10 @@ cat >"$tmp/b/fuzz/bin/fuzz_idle" <<'EOF'
 #!/bin/bash
 exit 0
 EOF
-chmod +x "$tmp/make" "$tmp"/b/fuzz/bin/*
+printf '#!/bin/bash\necho good\n' >"$tmp/good-test"
+printf '#!/bin/bash\nsleep 0.3\necho bad\nexit 1\n' >"$tmp/bad-test"
+printf '#!/bin/bash\nsleep 0.3\nkill -9 $$\n' >"$tmp/dead-test"
+chmod +x "$tmp"/*-test "$tmp/make" "$tmp"/b/fuzz/bin/*
 
 passed=0 failed=0
 expect() { # claim, exit code, last line, command...
@@ -59,6 +62,11 @@ expect "a step that claims success with failed tests is not believed" 1 "4 passe
 expect "a test program without tests is a failure" 1 "0 passed, 1 failed" steps empty
 expect "a crash is a failure" 1 "1 passed, 1 failed" steps crash silent
 expect "a step that hangs is stopped, and is a failure" 1 "1 passed, 1 failed" steps hang silent
+expect "steps that run together are counted like others" 1 "12 passed, 2 failed" \
+	env JOBS=2 MAKE="$tmp/make" B="$tmp/b" STEP_TIMEOUT=1 "$scripts/check.sh" good --together hang script crash
+expect "of test programs that run together, one that fails fails the whole" 1 "bad" "$scripts/run-tests.sh" 2 "$tmp/good-test" "$tmp/bad-test"
+expect "and one that dies" 1 "$tmp/dead-test: ended with 137" "$scripts/run-tests.sh" 2 "$tmp/good-test" "$tmp/dead-test"
+expect "when none fails, it passes" 0 "good" "$scripts/run-tests.sh" 2 "$tmp/good-test"
 expect "fuzzers that find nothing pass" 0 "1 passed, 0 failed" fuzz fuzz_good
 expect "a crash that a fuzzer finds fails" 1 "1 passed, 1 failed" fuzz fuzz_good fuzz_crash
 expect "a fuzzer that ran nothing fails" 1 "0 passed, 1 failed" fuzz fuzz_idle

@@ -6,6 +6,7 @@ VERBSCOPE_SRCS += $(sort $(wildcard transport/sim/*.c))
 SOAK         := $(B)/tests/sim_soak
 SOAK_SECONDS ?= $(if $(SAN),15,30)
 CHECK_TARGETS += check-sim check-determinism
+CHECK_PROGRAMS += $(SOAK)
 ASAN_TARGETS  += check-sim
 
 check-sim: $(SOAK) ## random work on a simulated network under random faults (SEEDS=n)
@@ -14,8 +15,8 @@ check-sim: $(SOAK) ## random work on a simulated network under random faults (SE
 
 # The same program without optimization and from the other compiler.
 check-determinism: $(SOAK) ## the same seed gives the same capture and trace, whoever compiled it
-	@$(SUBMAKE) B=$(B)/O0 OPT=-O0 $(B)/O0/tests/sim_soak
-	@$(SUBMAKE) B=$(B)/clang CC=$(CLANG) $(B)/clang/tests/sim_soak
+	@$(MAKE) B=$(B)/O0 OPT=-O0 $(B)/O0/tests/sim_soak
+	@$(MAKE) B=$(B)/clang CC=$(CLANG) $(B)/clang/tests/sim_soak
 	@transport/tests/determinism.sh $(SOAK) $(B)/O0/tests/sim_soak $(B)/clang/tests/sim_soak
 
 $(SOAK): $(call obj,transport/tests/sim_soak.c $(sort $(wildcard transport/tests/soak_*.c))) $(LIBVS) $(LIBJUDGE) $(LIBWIRE)

@@ -4,12 +4,13 @@ UNIT_TESTS := $(patsubst transport/tests/%.c,$(B)/tests/%,$(sort $(wildcard tran
 TESTS += $(UNIT_TESTS)
 
 run-unit: $(UNIT_TESTS) # make check-unit, once Check is there
-	@rc=0; for t in $^; do CK_VERBOSITY=normal $$t || rc=1; done; exit $$rc
+	@scripts/run-tests.sh $(JOBS) $^
 
 # Recorded traffic through the codec: the captures in the repository, and more of them where
 # VS_SHARED (a folder beside this one) has them.
 VS_SHARED ?= ../shared
 CHECK_TARGETS += check-captures
+CHECK_PROGRAMS += $(B)/tests/captures_check
 ASAN_TARGETS  += check-captures
 
 check-captures: $(B)/tests/captures_check ## real captures: round trip, CRCs, rules, the decode beside them

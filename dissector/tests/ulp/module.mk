@@ -8,6 +8,7 @@ $(MKULP): $(call obj,$(sort $(wildcard dissector/tests/ulp/*.c))) $(LIBVS) $(LIB
 	$(CC) $(OPT) $(SANFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS_VS)
 
 CHECK_TARGETS += check-ulp
+CHECK_PROGRAMS += $(MKULP)
 
 check-ulp: all $(MKULP) ## payloads go to upper-layer dissectors on evidence alone
 	@B='$(B)' dissector/tests/ulp/run.sh
