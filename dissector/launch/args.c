@@ -6,7 +6,7 @@
  * live (then root's rights are needed), which files it opens, and which profile it names. Short
  * options cluster ("-ni eth0") and long ones may be abbreviated ("--inter=lo"), so this is getopt's
  * work: the tables are the options of tshark and Wireshark 4.0, with those of 4.2 to 4.6 where
- * they take an argument. What getopt does not know is left to the program to complain about.
+ * they take an argument. What getopt does not know, or finds no argument for, is left to the program to complain about.
  */
 #define _GNU_SOURCE
 #include "launch.h"
@@ -19,12 +19,13 @@ enum { OPT_LIST_TSTAMP = 256, OPT_WITH_ARGUMENT };
 
 #define CAPTURE_SHORT "a:A:b:B:c:Df:i:ILps:y:"
 #define DISSECT_SHORT "d:K:nN:t:u:"
+/* The colon in front: a missing argument is told from an unknown option. */
 #ifdef VS_LAUNCH_GUI
-static const char short_options[] = CAPTURE_SHORT DISSECT_SHORT "C:g:HhjJ:klm:o:P:r:R:Svw:X:Y:z:";
+static const char short_options[] = ":" CAPTURE_SHORT DISSECT_SHORT "C:g:HhjJ:klm:o:P:r:R:Svw:X:Y:z:";
 #else
 /* The plus sign: the first word that is no option ends the options. */
 static const char short_options[] =
-	"+2" CAPTURE_SHORT DISSECT_SHORT "M:C:e:E:F:gG:hH:j:J:lo:O:PqQr:R:S:T:U:vVw:W:xX:Y:z:";
+	"+:2" CAPTURE_SHORT DISSECT_SHORT "M:C:e:E:F:gG:hH:j:J:lo:O:PqQr:R:S:T:U:vVw:W:xX:Y:z:";
 #endif
 
 static const struct option long_options[] = {
@@ -100,10 +101,10 @@ static void file_of_option(struct vs_launch_args *args, int opt)
 		file_add(args, optarg + strlen(lua), false);
 }
 
-/* True for the options that print something and exit without a packet. */
+/* True for the options that print something and exit without a packet: that an argument is missing, for one. */
 static bool only_prints(int opt)
 {
-	return opt == 'h' || opt == 'v' || opt == 'G' || (opt == 'z' && strcmp(optarg, "help") == 0);
+	return opt == ':' || opt == 'h' || opt == 'v' || opt == 'G' || (opt == 'z' && strcmp(optarg, "help") == 0);
 }
 
 struct vs_launch_args vs_launch_args_parse(int argc, char **argv)

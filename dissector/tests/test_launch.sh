@@ -180,6 +180,18 @@ without_namespaces() {
 	unshare --user --map-root-user bash -c 'echo 0 >/proc/sys/user/max_user_namespaces && exec "$@"' - "$@"
 }
 
+# tshark complains about these and reads nothing: no rights are needed for it.
+a_missing_argument_is_for_tshark_to_complain_about() {
+	local option direct
+	for option in -r -Y -nr -w --read-file --display-filter; do
+		direct=$("$tshark" $option >/dev/null 2>&1; echo $?)
+		run "${as_root[@]}" "$vt" $option
+		if ! expect_rc "$direct" || ! expect_own_lines 0; then
+			echo "for: $option" && return 1
+		fi
+	done
+}
+
 namespaces_refused_means_the_shim() {
 	lists_plugin 1 without_namespaces "$vt" && expect_err "user namespaces are refused"
 }
@@ -269,7 +281,7 @@ root_check root_reads_in_two_passes_and_writes reads_and_writes "${as_root[@]}"
 user_check user_needs_no_writable_home home_need_not_be_writable "${as_user[@]}"
 root_check root_needs_no_writable_home home_need_not_be_writable "${as_root[@]}"
 
-for claim in standard_input_and_pipes_are_files_too shim_hides_nothing_from_others \
+for claim in standard_input_and_pipes_are_files_too a_missing_argument_is_for_tshark_to_complain_about shim_hides_nothing_from_others \
 	works_from_a_folder_with_blanks_and_colons works_where_it_is_installed; do
 	root_check $claim
 done
