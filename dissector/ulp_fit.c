@@ -283,12 +283,39 @@ bool ulp_fit_lnet(const struct ulp_bytes *b)
 	return (version == 0x11 || version == 0x12) && (b->whole ? length == b->len : length > b->len);
 }
 
+/* How DRBD's headers begin: with 16 bits of length (until the versions are agreed on), with 32, with volume and pad. */
+#define DRBD_80 0x83740267u
+#define DRBD_95 0x835au
+#define DRBD_100 0x8620ec20u
+#define DRBD_FLOW_CONTROL 0x5257494eu /* of its RDMA transport */
+
+/* Those of a connection count from 0; the ones that begin it count down from the end. */
+static bool drbd_command(uint32_t command)
+{
+	return command < 0x60 || command >= 0xfff0;
+}
+
+/* Receive descriptors for each of two streams, which stream pays. */
+static bool drbd_flow_control(const struct ulp_bytes *b)
+{
+	return b->len == 16 && has(b, 0, 16) && be32(b->p + 4) <= 0xffff && be32(b->p + 8) <= 0xffff &&
+	       be32(b->p + 12) <= 1;
+}
+
 bool ulp_fit_drbd(const struct ulp_bytes *b)
 {
 	if (!has(b, 0, 8))
 		return false;
-	uint32_t magic = be32(b->p);
-	return magic == 0x5257494e || magic == 0x83740267 || magic == 0x8620ec20 || (!b->alone && be16(b->p) == 0x835a);
+	switch (be32(b->p)) {
+	case DRBD_FLOW_CONTROL:
+		return !b->alone || drbd_flow_control(b);
+	case DRBD_80:
+		return !b->alone || (b->whole && drbd_command(be16(b->p + 4)) && 8u + be16(b->p + 6) == b->len);
+	case DRBD_100:
+		return !b->alone || (has(b, 0, 16) && drbd_command(be16(b->p + 6)) && all_zero(b, 12, 4));
+	default:
+		return !b->alone && be16(b->p) == DRBD_95;
+	}
 }
 
 bool ulp_fit_sdp(const struct ulp_bytes *b)

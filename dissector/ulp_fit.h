@@ -4,8 +4,8 @@
  *
  * Pure functions over bytes. Two strengths:
  *   alone      nothing else speaks for the protocol: the bytes must prove it by themselves. Lengths
- *              agree, reserved fields are zero, constants are there; at least some 60 bits that
- *              zeros, letters, counters and random data don't have.
+ *              agree, reserved fields are zero, constants are there; some 60 bits that zeros,
+ *              letters, counters and random data don't have (EoIB, on UD QPs alone: some 40).
  *   not alone  CM or the user's table named the protocol: a sane header is enough, so that what is
  *              no message of it (a connection's other traffic, a cut packet) is left as data.
  */

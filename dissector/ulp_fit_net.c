@@ -13,7 +13,7 @@
 
 #include "ulp_bytes.h"
 
-/* A network packet in the rest of the bytes; `slack`: bytes may follow it (Ethernet minimum size). */
+/* A network packet in the rest of the bytes; `slack`: bytes may follow it (a frame of Ethernet's minimum size). */
 static bool ipv4_fits(const struct ulp_bytes *b, uint32_t off, bool slack)
 {
 	if (!has(b, off, 20) || b->p[off] >> 4 != 4)
@@ -90,7 +90,7 @@ bool ulp_fit_eoib(const struct ulp_bytes *b)
 		off += 4;
 		ethertype = be16(b->p + off);
 	}
-	return !b->alone || network_fits(b, ethertype, off + 2, true);
+	return !b->alone || network_fits(b, ethertype, off + 2, b->len <= 4 + 64);
 }
 
 static bool fc_delimiter(const uint8_t *codes, uint8_t code)

@@ -342,6 +342,36 @@ static void hello_world(struct conn *c)
 	send_msg(c, CLIENT, &m);
 }
 
+/* DRBD's magic numbers in front of anything, three times; then its first packet, and receive descriptors. */
+static void drbd(struct conn *c)
+{
+	static const uint32_t magic[] = {0x83740267, 0x8620ec20, 0x5257494e};
+	struct msg m;
+
+	for (unsigned i = 0; i < 3; i++) {
+		m.len = 0;
+		msg_be32(&m, magic[i]);
+		msg_put(&m, "letters, and no header", 22);
+		send_msg(c, CLIENT, &m);
+	}
+	m.len = 0;
+	msg_be32(&m, magic[0]);
+	msg_be16(&m, 0xfffe); /* connection features */
+	msg_be16(&m, 80);
+	msg_be32(&m, 86); /* versions from, feature flags, to */
+	msg_be32(&m, 0);
+	msg_be32(&m, 122);
+	msg_zero(&m, 68);
+	send_msg(c, CLIENT, &m);
+	c->qp[SERVER] += 0x100;
+	m.len = 0;
+	msg_be32(&m, magic[2]);
+	msg_be32(&m, 64);
+	msg_be32(&m, 32);
+	msg_be32(&m, 1);
+	send_msg(c, CLIENT, &m);
+}
+
 static const struct {
 	const char *name;
 	enum vs_encap encap;
@@ -375,6 +405,8 @@ static const struct {
 	{"false-ud", VS_ENCAP_IB, false, false_datagrams, "datagrams that look like something and are nothing"},
 	{"whole", VS_ENCAP_ROCEV2_IPV4, false, whole_smb, "an SMB Direct SEND of three packets, lost and sent again"},
 	{"whole-ib", VS_ENCAP_IB, false, whole_others, "iSER, NVMe and IPoIB SENDs of several packets"},
+	{"drbd", VS_ENCAP_ROCEV2_IPV4, false, drbd,
+	 "DRBD, which is off by default, and its magic numbers in front of text"},
 	{"nested", VS_ENCAP_IB, false, nested, "RoCEv2 inside IPoIB, both with the same PSN"},
 };
 #define CAPTURES (sizeof(captures) / sizeof(captures[0]))
