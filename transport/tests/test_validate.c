@@ -82,6 +82,17 @@ EDIT(ip_csum_zero, p->ipv4.csum = broken ? 0 : p->ipv4.csum)
 EDIT(ecn, p->ipv4.tos = broken ? 3 : 2)
 EDIT(ecn6, p->grh.tclass = broken ? 3 : 1)
 EDIT(dport, p->udp.dport = broken ? 4792 : 4791)
+/* An IP length of 0 is that of segmentation offload, and UDP's goes with it. A UDP length of 0 alone is none. */
+EDIT(ip_len_offload, p->ipv4.total_len = broken ? 4 : 0)
+EDIT(ip6_len_offload, p->grh.paylen = broken ? 4 : 0)
+
+static void udp_len_offload(struct vs_pkt *p, bool broken)
+{
+	p->udp.len = 0;
+	if (!broken)
+		p->ipv4.total_len = 0;
+}
+
 EDIT(udp_len, p->udp.len = (uint16_t)(p->udp.len + 4 * broken))
 EDIT(udp_csum, p->udp.csum = broken)
 EDIT(no_aeth, p->hdrs = broken ? 0 : VS_HDR_AETH)
@@ -199,6 +210,9 @@ static const struct rule {
 	{VS_REASON_IP_ECN_CE, V4, VS_OP_RC_SEND_ONLY, S_CSUM, ecn, 0},
 	{VS_REASON_IP_ECN_CE, V6, VS_OP_RC_SEND_ONLY, S_CRC, ecn6, 0},
 	{VS_REASON_UDP_DPORT, V4, VS_OP_RC_SEND_ONLY, S_CRC, dport, 0},
+	{VS_REASON_IP_LEN, V4, VS_OP_RC_SEND_ONLY, S_CSUM, ip_len_offload, 0},
+	{VS_REASON_IP_LEN, V6, VS_OP_RC_SEND_ONLY, S_CRC, ip6_len_offload, 0},
+	{VS_REASON_UDP_LEN, V4, VS_OP_RC_SEND_ONLY, S_CSUM, udp_len_offload, 0},
 	{VS_REASON_UDP_LEN, V4, VS_OP_RC_SEND_ONLY, S_CRC, udp_len, 0},
 	{VS_REASON_UDP_LEN, V6, VS_OP_RC_SEND_ONLY, S_CRC, udp_len, 0},
 	{VS_REASON_UDP_CSUM, V6, VS_OP_RC_SEND_ONLY, S_CRC, udp_csum, 0},

@@ -98,6 +98,15 @@ static bool differs(const struct judge *j, size_t claimed, size_t there)
 	return claimed != there && !((j->p->flags & VS_PKT_FRAGMENT) && claimed > there);
 }
 
+/*
+ * The same for the lengths of IP, and of UDP below it. An IP length of 0 is that of no packet on the wire: a sender
+ * with segmentation offload leaves both to its network card, and a capture there shows them so.
+ */
+static bool ip_differs(const struct judge *j, size_t ip_len, size_t claimed, size_t there)
+{
+	return differs(j, claimed, there) && !(ip_len == 0 && claimed == 0);
+}
+
 static bool lnh_is_wrong(const struct vs_pkt *p)
 {
 	if (p->flags & VS_PKT_HDR_MISSING)
@@ -156,7 +165,7 @@ static void judge_ipv4(struct judge *j)
 	say_if(j, h->ihl != 5, VS_REASON_IP_IHL);
 	say_if(j, h->frag & IPV4_MF_AND_OFFSET, VS_REASON_IP_FRAGMENT);
 	say_if(j, !(h->frag & IPV4_DF), VS_REASON_IP_NO_DF);
-	say_if(j, differs(j, h->total_len, j->len), VS_REASON_IP_LEN);
+	say_if(j, ip_differs(j, h->total_len, h->total_len, j->len), VS_REASON_IP_LEN);
 	say_if(j, h->csum != 0 && h->csum != vs_enc_ipv4_csum(h), VS_REASON_IP_CSUM);
 	say_if(j, h->csum == 0 && vs_enc_ipv4_csum(h) != 0, VS_REASON_IP_CSUM_ZERO);
 	say_if(j, (h->tos & 3) == 3, VS_REASON_IP_ECN_CE);
@@ -167,16 +176,17 @@ static void judge_ipv6(struct judge *j)
 	const struct vs_grh *h = &j->p->grh;
 
 	say_if(j, h->ipver != 6, VS_REASON_IP_VERSION);
-	say_if(j, differs(j, h->paylen, j->len - 40), VS_REASON_IP_LEN);
+	say_if(j, ip_differs(j, h->paylen, h->paylen, j->len - 40), VS_REASON_IP_LEN);
 	say_if(j, (h->tclass & 3) == 3, VS_REASON_IP_ECN_CE);
 }
 
-static void judge_udp(struct judge *j, size_t ip_len)
+/* `ip_hdr`: bytes of the IP header; `ip_len`: what it says about its length. */
+static void judge_udp(struct judge *j, size_t ip_hdr, size_t ip_len)
 {
 	const struct vs_udp *h = &j->p->udp;
 
 	say_if(j, h->dport != VS_UDP_PORT_ROCE, VS_REASON_UDP_DPORT);
-	say_if(j, differs(j, h->len, j->len - ip_len), VS_REASON_UDP_LEN);
+	say_if(j, ip_differs(j, ip_len, h->len, j->len - ip_hdr), VS_REASON_UDP_LEN);
 	say_if(j, h->csum != 0, VS_REASON_UDP_CSUM);
 }
 
@@ -193,11 +203,11 @@ static void judge_net(struct judge *j, enum vs_crc_status vcrc)
 	say_if(j, src_is_mcast(p), VS_REASON_SRC_MCAST);
 	if (p->encap == VS_ENCAP_ROCEV2_IPV4) {
 		judge_ipv4(j);
-		judge_udp(j, vs_enc_ipv4_size(&p->ipv4));
+		judge_udp(j, vs_enc_ipv4_size(&p->ipv4), p->ipv4.total_len);
 	}
 	if (p->encap == VS_ENCAP_ROCEV2_IPV6) {
 		judge_ipv6(j);
-		judge_udp(j, 40);
+		judge_udp(j, 40, p->grh.paylen);
 	}
 }
 
