@@ -126,6 +126,22 @@ profile_needs_no_installation() {
 	expect_rc 0 && expect_quiet && grep -Eq '0x[0-9a-f]+ .* (Good|Bad) ' "$out"
 }
 
+# colours_of CAPTURE: which colouring rules, in which order of names
+colours_of() {
+	run "$vt" -C Verbscope --color -r "$1" -T fields -e frame.coloring_rule.name
+	expect_rc 0 && expect_quiet && sort -u "$out" | paste -sd,
+}
+
+# RoCEv2 over IPv6 has UDP checksums of 0, which to Wireshark's own settings are an error in every packet.
+good_traffic_over_ipv6_is_not_coloured_as_broken() {
+	[ "$(colours_of pcaps/recorded/rc_read_v6.pcap)" = 'RDMA: READ' ]
+}
+
+# Whatever they quote: the packet inside is no traffic.
+icmp_errors_are_coloured_as_such() {
+	[ "$(colours_of pcaps/generated/icmp.pcap)" = 'ICMP errors' ]
+}
+
 # ---- vs-wireshark, with a stand-in that shows what it is given ----
 
 gui() {
@@ -234,7 +250,8 @@ for claim in install_as_root_explains_itself root_without_a_file_may_want_to_cap
 	root_check $claim
 done
 for claim in every_field_of_the_profile_exists every_name_in_the_guide_exists every_filter_of_the_profile_is_accepted \
-	every_colour_is_readable profile_needs_no_installation; do
+	every_colour_is_readable profile_needs_no_installation \
+	good_traffic_over_ipv6_is_not_coloured_as_broken icmp_errors_are_coloured_as_such; do
 	check $claim
 done
 if [ -n "$display_problem" ]; then
