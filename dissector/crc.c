@@ -2,29 +2,15 @@
 /*
  * crc.c - ICRC and VCRC: Good, Bad, or Unverified and why.
  *
- * The ICRC of RoCEv2 covers the IP and UDP headers, which a UDP dissector does not get. They stand
- * in the same data source right before the UDP payload, whatever stands before them (VLAN tags,
- * VXLAN, GENEVE, GRE, MPLS, a cooked header): rdma_net_find walks back and believes what it finds
- * only when version, header length, protocol, addresses and ports all say so.
- *
  * The shown value is the four bytes in wire order, as other tools print them; the CRC-32 itself
  * goes out least significant byte first.
  */
 #include "rdma.h"
 
-#include <epan/ipproto.h>
-
-#define UDP_LEN 8u
-#define IPV4_MIN 20u
-#define IPV6_LEN 40u
-#define IPV4_OFFSET 0x1fffu
-
 static const char why_snapped[] = "truncated capture";
 static const char why_fragment[] = "IP fragment: the rest of the packet is in other frames";
-static const char why_reassembled[] = "reassembled from IP fragments: its IP header never existed as one";
-static const char why_quoted[] = "quoted in an ICMP error: only the beginning is here";
-static const char why_no_net[] = "no IP and UDP header found in front of it";
-static const char why_ext_headers[] = "IPv6 extension headers";
+static const char why_quoted[] = "quoted in an ICMP error: cut, or changed on its way";
+static const char why_cut[] = "cut before it was captured: its headers promise more bytes than there are";
 static const char why_lengths[] = "IP or UDP length is 0, left to the sending hardware";
 static const char why_off[] = "turned off by preference";
 static const char why_short[] = "too short to hold one";
@@ -33,88 +19,9 @@ static rdma_pref_bool check_icrc = TRUE, check_vcrc = TRUE;
 
 static int hf_icrc, hf_icrc_status, hf_icrc_reason, hf_vcrc, hf_vcrc_status, hf_vcrc_reason;
 
-/* ---- walking back ---- */
-
 static uint32_t be16(const uint8_t *b)
 {
 	return (uint32_t)b[0] << 8 | b[1];
-}
-
-static bool address_is(const address *a, int type, const uint8_t *bytes, int len)
-{
-	return a->type == type && a->len == len && memcmp(a->data, bytes, (size_t)len) == 0;
-}
-
-/* `udp` is followed by our payload: do its ports fit what the UDP dissector saw? */
-static bool udp_fits(const uint8_t *udp, const packet_info *pinfo)
-{
-	return be16(udp) == pinfo->srcport && be16(udp + 2) == pinfo->destport;
-}
-
-static bool find_ipv4(const uint8_t *udp, size_t before, const packet_info *pinfo, struct rdma_net *net)
-{
-	for (size_t len = IPV4_MIN; len <= 60 && len <= before; len += 4) {
-		const uint8_t *ip = udp - len;
-
-		if (ip[0] != (0x40 | len / 4) || ip[9] != IP_PROTO_UDP || (be16(ip + 6) & IPV4_OFFSET) != 0)
-			continue;
-		if (!address_is(&pinfo->net_src, AT_IPv4, ip + 12, 4) ||
-		    !address_is(&pinfo->net_dst, AT_IPv4, ip + 16, 4))
-			continue;
-		net->ip = ip;
-		net->len = len + UDP_LEN;
-		net->encap = VS_ENCAP_ROCEV2_IPV4;
-		net->lengths_zero = be16(ip + 2) == 0 || be16(udp + 4) == 0;
-		return true;
-	}
-	return false;
-}
-
-static bool find_ipv6(const uint8_t *udp, size_t before, const packet_info *pinfo, struct rdma_net *net)
-{
-	const uint8_t *ip = udp - IPV6_LEN;
-
-	if (before < IPV6_LEN || ip[0] >> 4 != 6 || ip[6] != IP_PROTO_UDP ||
-	    !address_is(&pinfo->net_src, AT_IPv6, ip + 8, 16) || !address_is(&pinfo->net_dst, AT_IPv6, ip + 24, 16))
-		return false;
-	net->ip = ip;
-	net->len = IPV6_LEN + UDP_LEN;
-	net->encap = VS_ENCAP_ROCEV2_IPV6;
-	net->lengths_zero = be16(ip + 4) == 0 || be16(udp + 4) == 0;
-	return true;
-}
-
-/* Why there is no IP header in the `before` bytes of the data source in front of the payload; there is a UDP header. */
-static const char *why_not_found(size_t before, const packet_info *pinfo)
-{
-	if (before == UDP_LEN)
-		return why_reassembled; /* the IP payload has become a data source of its own */
-	if (pinfo->net_src.type == AT_IPv6)
-		return why_ext_headers;
-	return why_no_net;
-}
-
-void rdma_net_find(tvbuff_t *tvb, const packet_info *pinfo, struct rdma_net *net)
-{
-	tvbuff_t *source = tvb_get_ds_tvb(tvb);
-	int before = tvb_raw_offset(tvb);
-	const uint8_t *bytes, *udp;
-	bool found;
-
-	memset(net, 0, sizeof(*net));
-	net->reason = why_no_net;
-	if (source == NULL || before < (int)UDP_LEN || pinfo->ptype != PT_UDP)
-		return;
-	/* From the start of the data source through our payload: the parser will read on from the IP header. */
-	bytes = tvb_get_ptr(source, 0, before + (int)tvb_captured_length(tvb));
-	udp = bytes + before - UDP_LEN;
-	if (!udp_fits(udp, pinfo))
-		return;
-	if (pinfo->net_src.type == AT_IPv4)
-		found = find_ipv4(udp, (size_t)before - UDP_LEN, pinfo, net);
-	else
-		found = find_ipv6(udp, (size_t)before - UDP_LEN, pinfo, net);
-	net->reason = found ? NULL : why_not_found((size_t)before, pinfo);
 }
 
 /* ---- checking ---- */
@@ -123,10 +30,12 @@ static const char *why_unverified(const struct rdma_ctx *c, const struct rdma_ne
 {
 	const struct vs_pkt *p = &c->pkt;
 
-	if (c->pinfo->flags.in_error_pkt)
+	if (c->cut == RDMA_CUT_QUOTED)
 		return why_quoted;
-	if ((p->flags & VS_PKT_FRAGMENT) || c->pinfo->fragmented)
+	if (c->cut == RDMA_CUT_FRAGMENT)
 		return why_fragment;
+	if (c->cut == RDMA_CUT_BEFORE)
+		return why_cut;
 	if (p->flags & VS_PKT_SNAPPED)
 		return why_snapped;
 	if (c->start == RDMA_START_BTH && net->ip == NULL)
@@ -162,6 +71,9 @@ void rdma_crc_check(struct rdma_ctx *c, const uint8_t *buf, const struct rdma_ne
 		c->icrc.status = check_relengthed(c, buf + c->pkt.bth_off, net, &c->icrc.expected);
 	else
 		c->icrc.status = vs_icrc_check(&c->pkt, buf, &c->icrc.expected);
+	/* Who quotes may have changed it, and NAT does: a mismatch proves nothing about the wire. */
+	if (c->cut == RDMA_CUT_QUOTED && c->icrc.status == VS_CRC_BAD)
+		c->icrc.status = VS_CRC_UNVERIFIED;
 	if (!check_vcrc)
 		c->vcrc.reason = why_off;
 	else if (c->start == RDMA_START_LRH)

@@ -138,7 +138,7 @@ static void put_raw(struct line *l, const struct vs_pkt *p)
 		put_hex(l, "Raw packet, ethertype 0x", p->rwh.etype, 4);
 	else if (p->encap == VS_ENCAP_IB_RAW)
 		put(l, "Raw IPv6 packet");
-	else if (p->encap == VS_ENCAP_IB_GRH && p->grh.nxthdr != VS_GRH_NXTHDR_IBA)
+	else if ((p->encap == VS_ENCAP_IB_GRH || p->encap == VS_ENCAP_ROCEV1) && p->grh.nxthdr != VS_GRH_NXTHDR_IBA)
 		put_hex(l, "No IBA transport, GRH next header 0x", p->grh.nxthdr, 2);
 	else
 		put(l, "Packet ends before the BTH");
@@ -172,25 +172,84 @@ void rdma_info_format(const struct rdma_ctx *c, char *buf, size_t len)
 		put(&l, " BECN");
 }
 
-void rdma_info_notes(const struct rdma_ctx *c, char *buf, size_t len)
+const char *rdma_info_cut(const struct rdma_ctx *c)
+{
+	static const char *const cut[] = {
+		[RDMA_CUT_FRAGMENT] = "IP fragment",
+		[RDMA_CUT_BEFORE] = "cut before capture",
+		[RDMA_CUT_QUOTED] = "quoted by ICMP",
+	};
+
+	if (c->cut != RDMA_CUT_NOT)
+		return cut[c->cut];
+	if (c->pkt.flags & VS_PKT_SNAPPED)
+		return "truncated capture";
+	return c->pkt.flags & VS_PKT_HDR_MISSING ? "packet too short" : NULL;
+}
+
+/* ---- notes ---- */
+
+enum note {
+	NOTE_ICRC = 1u << 0,
+	NOTE_VCRC = 1u << 1,
+	NOTE_CE = 1u << 2,
+	NOTE_CUT = 1u << 3,
+	NOTE_OFFLOAD = 1u << 4,
+};
+
+static void put_bad_icrc(struct line *l, const struct rdma_ctx *c)
+{
+	put(l, " [ICRC bad");
+	if (c->bad_segments == 1)
+		put_dec(l, " in segment ", c->first_bad_segment);
+	else if (c->bad_segments > 1)
+		put_dec(l, " in ", c->bad_segments);
+	put(l, c->bad_segments > 1 ? " segments]" : "]");
+}
+
+static void put_note(struct line *l, const struct rdma_ctx *c, enum note note)
+{
+	switch (note) {
+	case NOTE_ICRC:
+		put_bad_icrc(l, c);
+		break;
+	case NOTE_VCRC:
+		put(l, " [VCRC bad]");
+		break;
+	case NOTE_CE:
+		put(l, " [ECN CE]");
+		break;
+	case NOTE_CUT:
+		put(l, " [");
+		put(l, rdma_info_cut(c));
+		put(l, "]");
+		break;
+	case NOTE_OFFLOAD:
+		put_dec(l, " [segmentation-offload super-packet: ", c->segments);
+		put(l, " segments]");
+		break;
+	}
+}
+
+uint32_t rdma_info_notes(const struct rdma_ctx *c, uint32_t said, char *buf, size_t len)
 {
 	struct line l = {.buf = buf, .len = len};
+	uint32_t notes = 0;
 
 	buf[0] = '\0';
-	if (c->icrc.status == VS_CRC_BAD)
-		put(&l, " [ICRC bad]");
+	if (c->icrc.status == VS_CRC_BAD || c->bad_segments > 0)
+		notes |= NOTE_ICRC;
 	if (c->vcrc.status == VS_CRC_BAD)
-		put(&l, " [VCRC bad]");
+		notes |= NOTE_VCRC;
 	if (c->ce)
-		put(&l, " [ECN CE]");
-	if (c->pkt.flags & VS_PKT_FRAGMENT)
-		put(&l, " [IP fragment]");
-	else if (c->pkt.flags & VS_PKT_SNAPPED)
-		put(&l, " [truncated capture]");
-	else if (c->pkt.flags & VS_PKT_HDR_MISSING)
-		put(&l, " [packet too short]");
-	if (c->segments != 0) {
-		put_dec(&l, " [segmentation-offload super-packet: ", c->segments);
-		put(&l, " segments]");
-	}
+		notes |= NOTE_CE;
+	if (rdma_info_cut(c) != NULL)
+		notes |= NOTE_CUT;
+	if (c->segments != 0)
+		notes |= NOTE_OFFLOAD;
+	notes &= ~said;
+	for (uint32_t note = NOTE_ICRC; note <= NOTE_OFFLOAD && notes != 0; note <<= 1)
+		if (notes & note)
+			put_note(&l, c, note);
+	return notes;
 }

@@ -111,7 +111,8 @@ void rdma_offload_check(struct rdma_ctx *seg, const struct rdma_net *net, uint32
 	if (!rdma_crc_icrc_wanted() || !(seg->pkt.flags & VS_PKT_HAS_ICRC) || net->ip == NULL ||
 	    !vs_icrc_segment(net->encap, net->ip, net->len, (uint16_t)(ip_id(net) + k), b, len, &right)) {
 		seg->icrc.status = VS_CRC_UNVERIFIED;
-		seg->icrc.reason = "segmentation-offload super-packet";
+		seg->icrc.reason =
+			seg->pkt.flags & VS_PKT_SNAPPED ? "truncated capture" : "segmentation-offload super-packet";
 		return;
 	}
 	seg->icrc.expected = right;

@@ -11,13 +11,14 @@
 
 #define NO_QP 0xffffffffu /* no QP number is that large: "unknown", as the built-in says it */
 #define INFO_LEN 256
+#define SAID_KEY 1 /* of the frame's data: the notes in its Info column */
 
 int proto_rdma = -1;
 
-static int hf_payload, hf_payload_len, hf_pad, hf_cnp, hf_truncated, hf_trailer, hf_raw, hf_src_qp;
+static int hf_payload, hf_payload_len, hf_pad, hf_cnp, hf_truncated, hf_quoted, hf_trailer, hf_raw, hf_src_qp;
 static int hf_segments, hf_segment;
 static int ett_rdma, ett_segment;
-static expert_field ei_offload;
+static expert_field ei_offload, ei_cut;
 
 static rdma_pref_bool dc_opcodes = FALSE;
 
@@ -57,7 +58,8 @@ static uint32_t wire_payload_len(const struct vs_pkt *p)
 
 static unsigned parse_opt(const struct rdma_ctx *c)
 {
-	return (c->dc ? VS_PARSE_DC : 0) | (c->pinfo->fragmented ? VS_PARSE_FRAGMENT : 0);
+	return (c->dc ? VS_PARSE_DC : 0) |
+	       (c->pinfo->fragmented || c->cut == RDMA_CUT_FRAGMENT ? VS_PARSE_FRAGMENT : 0);
 }
 
 /* Parses the bytes from the first of ours on, and checks what can be checked of a single packet. */
@@ -77,35 +79,69 @@ static int parse_with_net(struct rdma_ctx *c, const struct rdma_net *net, uint32
 {
 	const uint8_t *udp_len = net->ip + net->len - 4;
 
-	if (c->pinfo->flags.in_error_pkt)
+	if (c->cut == RDMA_CUT_QUOTED)
 		wire = MAX(wire + 8, (uint32_t)(udp_len[0] << 8 | udp_len[1])) - 8;
 	return vs_pkt_parse(&c->pkt, VS_LINK_IP, 0, net->ip, net->len + cap, net->len + wire,
 			    VS_PARSE_ANY_PORT | parse_opt(c));
 }
 
-static int parse(struct rdma_ctx *c, struct rdma_net *net)
+/* Parses a packet that had `wire` bytes from our first one on, and checks its CRCs. *base: where that one is. */
+static int parse_as(struct rdma_ctx *c, const struct rdma_net *net, uint32_t wire, uint32_t *base)
 {
-	uint32_t cap = tvb_captured_length(c->tvb), wire = tvb_reported_length(c->tvb), base = 0;
-	const uint8_t *buf = NULL;
+	uint32_t cap = tvb_captured_length(c->tvb);
+	const uint8_t *buf = net->ip;
 	int err = VS_ERR_NOT_RDMA;
 
-	memset(net, 0, sizeof(*net));
-	if (c->start == RDMA_START_BTH)
-		rdma_net_find(c->tvb, c->pinfo, net);
-	if (net->ip != NULL) {
+	*base = (uint32_t)net->len;
+	if (net->ip != NULL)
 		err = parse_with_net(c, net, cap, wire);
-		buf = net->ip;
-		base = (uint32_t)net->len;
-	}
 	if (err == VS_ERR_NOT_RDMA) {
 		err = parse_bare(c, cap, wire);
 		buf = tvb_get_ptr(c->tvb, 0, (int)cap);
-		base = 0;
+		*base = 0;
+	}
+	if (c->cut == RDMA_CUT_NOT && (c->pinfo->fragmented || (c->pkt.flags & VS_PKT_FRAGMENT)))
+		c->cut = RDMA_CUT_FRAGMENT;
+	if (err == VS_OK)
+		rdma_crc_check(c, buf, net);
+	return err;
+}
+
+/* RoCEv1 whose GRH announces something else, and whose ICRC doesn't say otherwise: no BTH follows. */
+static void forget_bth(struct rdma_ctx *c)
+{
+	struct vs_pkt *p = &c->pkt;
+
+	p->flags &= ~(uint32_t)(VS_PKT_HAS_BTH | VS_PKT_HAS_ICRC | VS_PKT_HDR_MISSING);
+	p->hdrs = 0;
+	p->payload -= p->payload_off - p->bth_off;
+	p->payload_off = p->bth_off;
+	p->payload_len = p->end_off - p->payload_off;
+	p->pad_len = 0;
+	c->icrc.status = VS_CRC_UNVERIFIED;
+}
+
+static int parse(struct rdma_ctx *c, struct rdma_net *net)
+{
+	uint32_t wire = tvb_reported_length(c->tvb), base;
+	int err;
+
+	memset(net, 0, sizeof(*net));
+	if (c->pinfo->flags.in_error_pkt)
+		c->cut = RDMA_CUT_QUOTED;
+	if (c->start == RDMA_START_BTH)
+		rdma_net_find(c->tvb, c->pinfo, net);
+	err = parse_as(c, net, wire, &base);
+	if (c->cut == RDMA_CUT_NOT && (err == VS_ERR_SHORT || (err == VS_OK && c->icrc.status != VS_CRC_GOOD))) {
+		c->cut = rdma_net_cut(c, net, &wire);
+		if (c->cut != RDMA_CUT_NOT)
+			err = parse_as(c, net, wire, &base);
 	}
 	if (err != VS_OK)
 		return err;
-	rdma_crc_check(c, buf, net);
-	if (!c->pinfo->flags.in_error_pkt)
+	if (c->start == RDMA_START_GRH && c->pkt.grh.nxthdr != VS_GRH_NXTHDR_IBA && c->icrc.status != VS_CRC_GOOD)
+		forget_bth(c);
+	if (c->cut != RDMA_CUT_QUOTED)
 		c->reason_count = (uint32_t)vs_pkt_validate(&c->pkt, VS_CRC_UNVERIFIED, VS_CRC_UNVERIFIED, c->reasons,
 							    G_N_ELEMENTS(c->reasons));
 	c->ce = marked_ce(&c->pkt);
@@ -126,20 +162,27 @@ static void set_lid(packet_info *pinfo, address *a, uint16_t lid)
 
 static void set_ports(struct rdma_ctx *c)
 {
+	if (c->cut == RDMA_CUT_QUOTED)
+		return;
 	c->pinfo->ptype = PT_IBQP;
 	c->pinfo->destport = c->pkt.bth.destqp;
 	c->pinfo->srcport = c->src_qp_known ? c->src_qp : NO_QP;
+}
+
+/* Of the GRH that begins at `grh`. */
+static void set_gids(struct rdma_ctx *c, int grh)
+{
+	set_address_tvb(&c->pinfo->src, AT_IB, 16, c->tvb, grh + 8);
+	set_address_tvb(&c->pinfo->dst, AT_IB, 16, c->tvb, grh + 24);
 }
 
 static void set_addresses(struct rdma_ctx *c)
 {
 	packet_info *pinfo = c->pinfo;
 	const struct vs_pkt *p = &c->pkt;
-	int gids = c->start == RDMA_START_LRH ? 8 + 8 : 8;
 
 	if (p->encap == VS_ENCAP_IB_GRH || p->encap == VS_ENCAP_ROCEV1) {
-		set_address_tvb(&pinfo->src, AT_IB, 16, c->tvb, gids);
-		set_address_tvb(&pinfo->dst, AT_IB, 16, c->tvb, gids + 16);
+		set_gids(c, c->start == RDMA_START_LRH ? 8 : 0);
 	} else if (c->start == RDMA_START_LRH) {
 		set_lid(pinfo, &pinfo->src, p->lrh.slid);
 		set_lid(pinfo, &pinfo->dst, p->lrh.dlid);
@@ -172,16 +215,24 @@ static void set_columns(struct rdma_ctx *c, char info[INFO_LEN])
 	col_add_str(cinfo, COL_INFO, info);
 }
 
-/* After the hand-off: upper layers write the column anew, and these must not be lost. */
+/*
+ * After the hand-off: upper layers write the column anew, and these must not be lost. Each once in a frame, however
+ * many layers of ours it has.
+ */
 static void add_notes(struct rdma_ctx *c)
 {
 	char notes[INFO_LEN];
+	uint32_t *said;
 
-	if (!col_get_writable(c->pinfo->cinfo, COL_INFO))
+	if (!col_get_writable(c->pinfo->cinfo, COL_INFO) || rdma_info_notes(c, 0, notes, sizeof(notes)) == 0)
 		return;
-	rdma_info_notes(c, notes, sizeof(notes));
-	if (notes[0] != '\0')
-		col_append_str(c->pinfo->cinfo, COL_INFO, notes);
+	said = p_get_proto_data(c->pinfo->pool, c->pinfo, proto_rdma, SAID_KEY);
+	if (said == NULL) {
+		said = wmem_new0(c->pinfo->pool, uint32_t);
+		p_add_proto_data(c->pinfo->pool, c->pinfo, proto_rdma, SAID_KEY, said);
+	}
+	*said |= rdma_info_notes(c, *said, notes, sizeof(notes));
+	col_append_str(c->pinfo->cinfo, COL_INFO, notes);
 }
 
 static void begin_tree(struct rdma_ctx *c, int len, const char *info)
@@ -192,6 +243,16 @@ static void begin_tree(struct rdma_ctx *c, int len, const char *info)
 	c->item = proto_tree_add_item(c->top_tree, proto_rdma, c->tvb, 0, len, ENC_NA);
 	proto_item_set_text(c->item, "%s, %s", protocol_names[c->start], info);
 	c->tree = proto_item_add_subtree(c->item, ett_rdma);
+	if (c->cut == RDMA_CUT_QUOTED) {
+		proto_item_append_text(c->item, " [%s]", rdma_info_cut(c));
+		proto_item_set_generated(proto_tree_add_boolean(c->tree, hf_quoted, c->tvb, 0, 0, TRUE));
+	}
+}
+
+/* By the capture, and by nobody else. */
+static bool is_truncated(const struct rdma_ctx *c)
+{
+	return (c->pkt.flags & VS_PKT_SNAPPED) && c->cut != RDMA_CUT_QUOTED && c->cut != RDMA_CUT_BEFORE;
 }
 
 static void add_payload(struct rdma_ctx *c)
@@ -202,7 +263,7 @@ static void add_payload(struct rdma_ctx *c)
 
 	if (c->tree == NULL)
 		return;
-	if (p->flags & VS_PKT_SNAPPED)
+	if (is_truncated(c))
 		proto_item_set_generated(proto_tree_add_boolean(c->tree, hf_truncated, c->tvb, 0, 0, TRUE));
 	if (c->src_qp_known && !(p->hdrs & VS_HDR_DETH))
 		proto_item_set_generated(proto_tree_add_uint(c->tree, hf_src_qp, c->tvb, 0, 0, c->src_qp));
@@ -251,7 +312,7 @@ static void tap(struct rdma_ctx *c, uint32_t frame_len)
 	const struct vs_pkt *p = &c->pkt;
 	struct rdma_tap *t;
 
-	if (!(p->flags & VS_PKT_HAS_BTH) || c->pinfo->flags.in_error_pkt || !have_tap_listener(rdma_tap_id))
+	if (!(p->flags & VS_PKT_HAS_BTH) || c->cut == RDMA_CUT_QUOTED || !have_tap_listener(rdma_tap_id))
 		return;
 	t = wmem_new0(c->pinfo->pool, struct rdma_tap);
 	t->opcode = p->bth.opcode;
@@ -294,7 +355,7 @@ static void hand_on(struct rdma_ctx *c)
 	const struct vs_pkt *p = &c->pkt;
 	tvbuff_t *next;
 
-	if (c->pinfo->flags.in_error_pkt || (p->flags & (VS_PKT_HDR_MISSING | VS_PKT_FRAGMENT)))
+	if (c->cut != RDMA_CUT_NOT || (p->flags & VS_PKT_HDR_MISSING))
 		return;
 	/* Upper layers match READ responses with their requests; IP says itself what the capture cut off. */
 	if (p->payload_len == 0 && p->bth.opcode != VS_OP_RC_READ_REQUEST &&
@@ -319,13 +380,14 @@ static void show(struct rdma_ctx *c)
 		add_trailer(c);
 	}
 	raise_reasons(c);
+	if (c->cut == RDMA_CUT_BEFORE)
+		expert_add_info(c->pinfo, c->item, &ei_cut);
 }
 
 /* ---- super-packets ---- */
 
 /* Number `k`: `len` bytes at `off`. */
-static void dissect_segment(const struct rdma_ctx *whole, const struct rdma_net *net, uint32_t k, uint32_t off,
-			    uint32_t len)
+static void dissect_segment(struct rdma_ctx *whole, const struct rdma_net *net, uint32_t k, uint32_t off, uint32_t len)
 {
 	const uint32_t cap = MIN(tvb_captured_length(whole->tvb) - off, len);
 	const uint32_t wire = MIN(tvb_reported_length(whole->tvb) - off, len);
@@ -352,6 +414,8 @@ static void dissect_segment(const struct rdma_ctx *whole, const struct rdma_net 
 		c.tree = proto_item_add_subtree(c.item, ett_segment);
 	}
 	rdma_offload_check(&c, net, k);
+	if (c.icrc.status == VS_CRC_BAD && whole->bad_segments++ == 0)
+		whole->first_bad_segment = k + 1;
 	c.reason_count = (uint32_t)vs_pkt_validate(&c.pkt, VS_CRC_UNVERIFIED, VS_CRC_UNVERIFIED, c.reasons,
 						   G_N_ELEMENTS(c.reasons));
 	show(&c);
@@ -376,6 +440,8 @@ static void dissect_super_packet(struct rdma_ctx *c, const struct rdma_net *net,
 		c->pinfo->dst = dst;
 		set_ports(c);
 	}
+	if (cap < tvb_reported_length(c->tvb))
+		c->pkt.flags |= VS_PKT_SNAPPED; /* whichever segment it hit */
 }
 
 /* ---- the whole ---- */
@@ -399,28 +465,29 @@ static void partial_bth(struct rdma_ctx *c, uint32_t off, char info[INFO_LEN])
 static void dissect_short(struct rdma_ctx *c)
 {
 	uint32_t cap = tvb_captured_length(c->tvb), bth = c->start == RDMA_START_GRH ? 40 : 0;
-	bool snapped = (c->pkt.flags & VS_PKT_SNAPPED) != 0 || c->pinfo->flags.in_error_pkt;
+	const char *cut = rdma_info_cut(c);
 	char what[INFO_LEN] = "Packet";
 	proto_item *ti = NULL;
 
 	if (c->start != RDMA_START_LRH)
 		partial_bth(c, bth, what);
 	col_set_str(c->pinfo->cinfo, COL_PROTOCOL, protocol_names[c->start]);
-	col_add_fstr(c->pinfo->cinfo, COL_INFO, "%s [%s]", what,
-		     snapped                ? "truncated capture"
-		     : c->pinfo->fragmented ? "IP fragment"
-					    : "packet too short");
+	col_add_fstr(c->pinfo->cinfo, COL_INFO, "%s [%s]", what, cut != NULL ? cut : "packet too short");
 	begin_tree(c, -1, what);
 	c->pkt.flags &= ~(uint32_t)VS_PKT_HAS_BTH;
-	if (c->start == RDMA_START_GRH && cap >= 40)
+	if (c->start == RDMA_START_GRH && cap >= 40) {
+		set_gids(c, 0);
 		rdma_headers_add(c);
-	else
+	} else {
 		bth = 0;
+	}
 	if (c->tree != NULL && cap > bth)
 		ti = proto_tree_add_item(c->tree, hf_raw, c->tvb, (int)bth, -1, ENC_NA);
-	if (snapped)
+	if (is_truncated(c))
 		proto_item_set_generated(proto_tree_add_boolean(c->tree, hf_truncated, c->tvb, 0, 0, TRUE));
-	else if (!c->pinfo->fragmented)
+	else if (c->cut == RDMA_CUT_BEFORE)
+		expert_add_info(c->pinfo, c->item, &ei_cut);
+	else if (cut == NULL)
 		rdma_expert_reason(c, ti, VS_REASON_PKT_SHORT);
 }
 
@@ -527,6 +594,9 @@ static void register_fields(void)
 		{&hf_truncated,
 		 {"Truncated capture", "rdma.truncated", FT_BOOLEAN, BASE_NONE, NULL, 0,
 		  "The capture holds fewer bytes of this packet than were on the wire", HFILL}},
+		{&hf_quoted,
+		 {"Quoted by ICMP", "rdma.quoted", FT_BOOLEAN, BASE_NONE, NULL, 0,
+		  "An ICMP error quotes this packet: it was sent earlier, and is no traffic here", HFILL}},
 		{&hf_trailer,
 		 {"Trailer", "rdma.trailer", FT_BYTES, BASE_NONE, NULL, 0, "Bytes after the packet proper", HFILL}},
 		{&hf_raw, {"Bytes", "rdma.raw", FT_BYTES, BASE_NONE, NULL, 0, "What there is of a header", HFILL}},
@@ -542,6 +612,11 @@ static void register_fields(void)
 		{&ei_offload,
 		 {"rdma.offload", PI_ASSUMPTION, PI_NOTE,
 		  "Segmentation-offload super-packet: several packets, captured before they were separated", EXPFILL}},
+		{&ei_cut,
+		 {"rdma.cut_short", PI_UNDECODED, PI_NOTE,
+		  "The headers promise more bytes than there are: cut before it was captured (a mirror port?), or "
+		  "wrong",
+		  EXPFILL}},
 	};
 	int *const ett[] = {&ett_rdma, &ett_segment};
 

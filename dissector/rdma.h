@@ -7,7 +7,8 @@
  *   packet-rdma.c  the protocol: entry points, the order of work, hand-off, tap
  *   headers.c      fields and trees of every header from LRH to IETH
  *   info.c         the Info column
- *   crc.c          ICRC and VCRC: walking back to the IP header, Good / Bad / Unverified and why
+ *   net.c          what stands in front of us: the IP header, and whether it promises more than there is
+ *   crc.c          ICRC and VCRC: Good / Bad / Unverified and why
  *   offload.c      segmentation-offload super-packets: several packets in one UDP datagram
  *   expert.c       broken rules (reasons.def) as expert items
  *   takeover.c     which dissector tables we take from the built-in, and giving them back
@@ -55,6 +56,14 @@ enum rdma_place {
 	RDMA_AT_COUNT
 };
 
+/* Who, besides the capture, left bytes of the packet out. */
+enum rdma_cut {
+	RDMA_CUT_NOT = 0,
+	RDMA_CUT_FRAGMENT, /* the rest is in other IP fragments, ours or those of a tunnel */
+	RDMA_CUT_BEFORE,   /* its headers promise more than there is: mirrored in part */
+	RDMA_CUT_QUOTED,   /* an ICMP error quotes it: no traffic at all, whole or not */
+};
+
 #define RDMA_REASONS_MAX 16
 
 /* What the check of a CRC said. */
@@ -75,11 +84,13 @@ struct rdma_ctx {
 	uint32_t src_qp;      /* DETH, or learnt; 0 when unknown */
 	bool src_qp_known;
 	enum rdma_start start;
-	bool dc;              /* opcodes 0x40..0x5f are Mellanox DC, by preference */
-	bool ce;              /* the IP header carries an ECN CE mark */
+	bool dc; /* opcodes 0x40..0x5f are Mellanox DC, by preference */
+	bool ce; /* the IP header carries an ECN CE mark */
+	enum rdma_cut cut;
 	uint8_t layer;        /* 1, or more inside another packet of ours (RoCE over IPoIB) */
 	uint32_t payload_len; /* as on the wire, without pad */
 	uint32_t segments;    /* packets in this datagram, when it is an offload super-packet; 0 otherwise */
+	uint32_t bad_segments, first_bad_segment; /* how many of them have a bad ICRC; number of the first, from 1 on */
 	struct rdma_crc icrc, vcrc;
 	enum vs_reason reasons[RDMA_REASONS_MAX]; /* broken rules, most basic first */
 	uint32_t reason_count;                    /* may be larger than the array */
@@ -106,11 +117,15 @@ void rdma_headers_add(struct rdma_ctx *c);
 
 /* info.c: one line for the packet into `buf`, NUL-terminated; `len` >= 2. */
 void rdma_info_format(const struct rdma_ctx *c, char *buf, size_t len);
-/* What is odd about it: " [ICRC bad] [truncated capture]"; usually "". */
-void rdma_info_notes(const struct rdma_ctx *c, char *buf, size_t len);
+/*
+ * What is odd about it: " [ICRC bad] [truncated capture]"; usually "". Notes whose bits are in `said` are left out,
+ * those of the others are returned.
+ */
+uint32_t rdma_info_notes(const struct rdma_ctx *c, uint32_t said, char *buf, size_t len);
+/* Why there is less than the whole packet, or none of it on the wire; static; NULL for a whole one. */
+const char *rdma_info_cut(const struct rdma_ctx *c);
 
-/* crc.c */
-void rdma_crc_register(int proto, module_t *module);
+/* net.c */
 /* The IP and UDP header in front of a BTH. `ip` is NULL when there is none that can be used. */
 struct rdma_net {
 	const uint8_t *ip; /* `len` bytes, and the captured bytes of our tvb right after them */
@@ -120,6 +135,14 @@ struct rdma_net {
 	const char *reason; /* static: why not usable; NULL when `ip` is */
 };
 void rdma_net_find(tvbuff_t *tvb, const packet_info *pinfo, struct rdma_net *net);
+/*
+ * Whether the headers promise more bytes than our tvb had on the wire, and who took them: FRAGMENT, BEFORE or
+ * NOT. *wire: bytes from our first one on that were sent, as far as this tells.
+ */
+enum rdma_cut rdma_net_cut(const struct rdma_ctx *c, const struct rdma_net *net, uint32_t *wire);
+
+/* crc.c */
+void rdma_crc_register(int proto, module_t *module);
 /* Checks c->pkt, parsed from `buf`, into c->icrc and c->vcrc. */
 void rdma_crc_check(struct rdma_ctx *c, const uint8_t *buf, const struct rdma_net *net);
 /* Adds ICRC and VCRC with their verdicts to the tree, and the expert items of bad ones. */

@@ -218,7 +218,7 @@ void rdma_stats_add_endpoints(struct rdma_ctx *c)
 	wmem_allocator_t *pool = c->pinfo->pool;
 	const char *text;
 
-	if (!(c->pkt.flags & VS_PKT_HAS_BTH))
+	if (!(c->pkt.flags & VS_PKT_HAS_BTH) || c->cut == RDMA_CUT_QUOTED)
 		return;
 	if (asked_for(c->tree, hf_src) || asked_for(c->tree, hf_any)) {
 		text = endpoint_text(pool, src, c->src_qp_known, c->src_qp);

@@ -174,6 +174,31 @@ fragments() {
 	[ "$n" = 0 ] || { echo "first fragments: $n accused" && return 1; }
 }
 
+# The same of a tunnel's IP packet, in front of which the fragment's header stands: none is judged by its lengths.
+tunnel_fragments() {
+	local capture=pcaps/generated/tunnel-fragments.pcap
+	ours -r $capture -Y rdma -T fields -e rdma.icrc.status | sort | uniq -c >"$W/tunnels" || return
+	[ "$(tr -s ' ' <"$W/tunnels")" = " 6 1" ] || { echo "put together:" && cat "$W/tunnels" && return 1; }
+	ours_options=(-o ip.defragment:FALSE -o ipv6.defragment:FALSE)
+	ours -r $capture -Y rdma.bth -T fields -e rdma.icrc.status -e rdma.icrc.unverified_reason -e _ws.col.Info >"$W/tunnels"
+	reasons_of $capture | grep ' ' >"$W/reasons"
+	# shellcheck disable=SC2034 # lib.sh reads it
+	ours_options=()
+	cat "$W/reasons" "$W/tunnels"
+	[ ! -s "$W/reasons" ] && [ "$(grep -c $'^2\tIP fragment: .*\t.*\\[IP fragment\\]$' "$W/tunnels")" = 12 ]
+}
+
+# What ICMP quotes is no traffic: not in our tables, not in what their filters find, nothing to complain about.
+quoted() {
+	local capture=pcaps/generated/icmp.pcap n
+	n=$(ours -r $capture -Y 'rdma.quoted && rdma.bth && rdma.icrc.status != 0' | wc -l)
+	[ "$n" = 6 ] || { echo "$n frames quote RoCE, not 6" && return 1; }
+	ours -r $capture -Y 'rdma.truncated || rdma.endpoint || rdma.endpoint.src || rdma.endpoint.dst' | grep . && return 1
+	ours -q -r $capture -z rdma,opcodes -z conv,rdma -z endpoints,rdma | grep -E ' QP 0x|^0x' && return 1
+	ours -r $capture -T fields -e _ws.col.Protocol -e _ws.col.Info | grep -v $'^ICMP[v6]*\tDestination [uU]nreachable (Port unreachable)$' && return 1
+	return 0
+}
+
 # tshark had nothing to say in all these runs: no warning of ours, none about us.
 stderr_empty() {
 	sort "$W/stderr" | uniq -c | head -20

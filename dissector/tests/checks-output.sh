@@ -51,7 +51,9 @@ aeth|frame.number in {1,32,33,64,65,97,98,99,100,101,102,103}
 crc|frame.number < 6
 ib-crc|rdma
 ecn|frame.number < 9
-gso|frame.number in {1,5,9,11,12,13}
+gso|frame.number in {1,5,9,11,12,13,14,16}
+mirror|frame.number in {1,2,3,4,6,7,15,16,17,21}
+rocev1|frame.number == 21
 snap|frame.number in {50,60,70,80,90,100,109}
 fragments|rdma
 rules-roce|rdma

@@ -5,7 +5,7 @@
  *   mkcaptures.c  the table of captures, main()
  *   mk_util.c     bytes, packets, wrappers (tunnels, IP, Ethernet), output
  *   mk_roce.c     opcodes, ports, ECN, pads, snap lengths, fragments, segmentation offload
- *   mk_tunnel.c   RoCE inside VXLAN, GENEVE, GRE, MPLS, QinQ
+ *   mk_tunnel.c   RoCE inside VXLAN, GENEVE, GRE, MPLS, QinQ and others; tunnels in fragments, mirrored packets
  *   mk_ib.c       native InfiniBand: local, global, raw, subnet management
  *   mk_mad.c      every CM message, and MADs of other classes
  *   mk_rules.c    one packet per broken rule
@@ -81,6 +81,12 @@ void mk_wrap_ip(struct mk_buf *f, bool v6, uint8_t proto);
 /* UDP with a checksum of 0. */
 void mk_wrap_udp(struct mk_buf *f, uint16_t sport, uint16_t dport);
 
+/*
+ * Cuts the IP datagram in `whole` (Ethernet) into fragments of `step` bytes (a multiple of 8), all of IP ID `id`
+ * in the low byte, and puts at most `max` of them. mk_ip.c has it.
+ */
+void mk_put_fragments(struct mk_out *o, const struct mk_buf *whole, bool v6, size_t step, unsigned max, uint8_t id);
+
 static inline void mk_be16(uint8_t *at, unsigned v)
 {
 	at[0] = (uint8_t)(v >> 8);
@@ -125,6 +131,9 @@ void mk_vxlan(struct mk_out *o);
 void mk_geneve(struct mk_out *o);
 void mk_gre(struct mk_out *o);
 void mk_mpls(struct mk_out *o);
+void mk_tunnels(struct mk_out *o);
+void mk_tunnel_fragments(struct mk_out *o);
+void mk_mirror(struct mk_out *o);
 
 void mk_ib(struct mk_out *o);
 void mk_ib_crc(struct mk_out *o);

@@ -84,6 +84,18 @@ static void fragment6(struct mk_out *o, const struct mk_buf *whole, size_t step,
 	}
 }
 
+void mk_put_fragments(struct mk_out *o, const struct mk_buf *whole, bool v6, size_t step, unsigned max, uint8_t id)
+{
+	struct mk_buf f = *whole;
+
+	if (v6) {
+		fragment6(o, &f, step, max, id);
+	} else {
+		f.b[ETH + 5] = id;
+		fragment4(o, &f, step, max);
+	}
+}
+
 /* A WRITE cut into three IP fragments, then a first fragment whose rest never comes; IPv4 and IPv6. */
 void mk_fragments(struct mk_out *o)
 {
@@ -137,12 +149,12 @@ static uint8_t super_opcode(enum super_kind kind, bool first, bool last)
 	return last ? VS_OP_RC_WRITE_LAST : VS_OP_RC_WRITE_MIDDLE;
 }
 
-static void super_packet(struct mk_out *o, bool v6, enum super_kind kind, unsigned segments, uint32_t payload,
-			 uint32_t last, uint16_t id, int bad)
+static void super_build(struct mk_buf *f, bool v6, enum super_kind kind, unsigned segments, uint32_t payload,
+			uint32_t last, uint16_t id, int bad)
 {
 	const size_t hdr = ETH + (v6 ? 40u : 20u) + 8;
-	struct mk_buf f = {0};
 
+	f->len = 0;
 	for (unsigned k = 0; k < segments; k++) {
 		const bool at_end = k == segments - 1;
 		struct vs_pkt p;
@@ -153,23 +165,53 @@ static void super_packet(struct mk_out *o, bool v6, enum super_kind kind, unsign
 		p.bth.psn = 0x000300u + k;
 		p.bth.ackreq = at_end && kind != READ;
 		p.ipv4.id = (uint16_t)(kind == SAME_ID ? id : id + k);
-		add_segment(&f, &p, hdr);
+		add_segment(f, &p, hdr);
 		if ((int)k == bad)
-			f.b[f.len - 2] ^= 0x10;
+			f->b[f->len - 2] ^= 0x10;
 	}
-	mk_be16(f.b + hdr - 4, (unsigned)(f.len - hdr + 8));
+	mk_be16(f->b + hdr - 4, (unsigned)(f->len - hdr + 8));
 	if (v6) {
-		mk_be16(f.b + ETH + 4, (unsigned)(f.len - ETH - 40));
+		mk_be16(f->b + ETH + 4, (unsigned)(f->len - ETH - 40));
 	} else {
-		mk_be16(f.b + ETH + 2, (unsigned)(f.len - ETH));
-		set_ip4_csum(f.b + ETH);
+		mk_be16(f->b + ETH + 2, (unsigned)(f->len - ETH));
+		set_ip4_csum(f->b + ETH);
 	}
+}
+
+static void super_packet(struct mk_out *o, bool v6, enum super_kind kind, unsigned segments, uint32_t payload,
+			 uint32_t last, uint16_t id, int bad)
+{
+	struct mk_buf f;
+
+	super_build(&f, v6, kind, segments, payload, last, id, bad);
 	mk_put(o, &f);
 }
 
-/* Super-packets of 2 to 16 segments, IP IDs that wrap, a short last segment, bad ICRCs. */
+/* The IP length left to the network card, of one packet and of a super-packet. */
+static void length_zero(struct mk_out *o)
+{
+	struct vs_pkt p;
+	struct mk_buf f;
+
+	mk_packet(&p, VS_ENCAP_ROCEV2_IPV4, VS_OP_RC_WRITE_ONLY, true);
+	mk_build(&p, &f);
+	mk_be16(f.b + ETH + 2, 0);
+	set_ip4_csum(f.b + ETH);
+	mk_put(o, &f);
+	super_build(&f, false, WRITE, 3, 256, 256, 0x6000, -1);
+	mk_be16(f.b + ETH + 2, 0);
+	set_ip4_csum(f.b + ETH);
+	mk_put(o, &f);
+}
+
+/*
+ * Super-packets of 2 to 16 segments, IP IDs that wrap, a short last segment, bad ICRCs, an IP length of 0, one that the
+ * snap length cut in its third segment.
+ */
 void mk_gso(struct mk_out *o)
 {
+	struct mk_buf f;
+
 	for (unsigned v6 = 0; v6 < 2; v6++) {
 		super_packet(o, v6, WRITE, 2, 256, 256, 0x1000, -1);
 		super_packet(o, v6, WRITE, 3, 1024, 45, 0xfffe, -1);
@@ -180,6 +222,11 @@ void mk_gso(struct mk_out *o)
 	super_packet(o, false, SAME_ID, 3, 256, 256, 0x4000, -1);
 	super_packet(o, false, READ, 4, 256, 256, 0x5000, -1);
 	super_packet(o, true, READ, 4, 512, 9, 0, 0);
+	length_zero(o);
+	super_build(&f, false, WRITE, 4, 256, 256, 0x7000, -1);
+	for (unsigned k = 0; k < 2; k++)
+		f.b[ETH + 28 + k * 272 + 20] ^= 1; /* payload of the first two */
+	mk_put_cut(o, &f, ETH + 28 + 2 * 272 + 100);
 }
 
 /* Options: an IPv4 header with a router alert (IHL 6); the ICRC covers it, RoCEv2 forbids it. */
@@ -240,11 +287,14 @@ void mk_ipv6_extension(struct mk_out *o)
 	mk_put(o, &f);
 }
 
-/* Port unreachable and fragmentation needed: ICMP quotes the beginning of a RoCEv2 packet. */
+/*
+ * Port unreachable and fragmentation needed: ICMP quotes the beginning of a RoCEv2 packet, all of it, or all of it
+ * after somebody changed it on the way.
+ */
 void mk_icmp(struct mk_out *o)
 {
 	for (unsigned v6 = 0; v6 < 2; v6++)
-		for (unsigned quoted = 0; quoted < 3; quoted++) {
+		for (unsigned quoted = 0; quoted < 4; quoted++) {
 			const size_t ip = v6 ? 40 : 20;
 			uint8_t icmp[8] = {v6 ? 1 : 3, v6 ? 4 : 3};
 			struct vs_pkt p;
@@ -256,6 +306,8 @@ void mk_icmp(struct mk_out *o)
 				f.len = ip + 8; /* all that RFC 792 asks for: no BTH at all */
 			else if (quoted == 1)
 				f.len = ip + 8 + 20;
+			else if (quoted == 3)
+				f.b[f.len - 6] ^= 1;
 			mk_prepend(&f, icmp, sizeof(icmp));
 			mk_wrap_ip(&f, v6, v6 ? 58 : 1);
 			mk_wrap_eth(&f, v6 ? 0x86dd : 0x0800);

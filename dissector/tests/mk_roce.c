@@ -42,6 +42,20 @@ void mk_opcodes_ib(struct mk_out *o)
 }
 
 /* RoCEv1: a WRITE and its ACK, tagged and not, with Ethernet padding and with an FCS-like trailer. */
+/* A GRH that announces UDP, and something that is no BTH behind it. */
+static void not_iba(struct mk_out *o)
+{
+	static const char text[] = "no transport header of InfiniBand here";
+	struct vs_pkt p;
+	struct mk_buf f;
+
+	mk_packet(&p, VS_ENCAP_ROCEV1, VS_OP_RC_SEND_ONLY, true);
+	p.grh.nxthdr = 0x11;
+	mk_build(&p, &f);
+	memcpy(f.b + 14 + 40, text, sizeof(text));
+	mk_put(o, &f);
+}
+
 void mk_rocev1(struct mk_out *o)
 {
 	static const uint8_t opcodes[] = {VS_OP_RC_WRITE_ONLY, VS_OP_RC_ACKNOWLEDGE, VS_OP_RC_SEND_ONLY,
@@ -61,6 +75,7 @@ void mk_rocev1(struct mk_out *o)
 				p.trailer_len = trailer ? 4 : 0;
 				put(o, &p);
 			}
+	not_iba(o);
 }
 
 /* One message exchange of a reliable transport, or all opcodes of an unreliable one. */

@@ -90,5 +90,7 @@ check decode_as_by_the_user_wins decode_as
 check changed_builtin_preferences_do_not_take_ports_back builtin_preferences
 check other_ports_by_preference_and_by_decode_as other_ports
 check ip_fragments_are_named_as_such fragments
+check fragments_of_a_tunnel_are_named_as_such tunnel_fragments
+check what_icmp_quotes_is_no_traffic quoted
 check stderr_stays_empty stderr_empty
 summary
