@@ -129,6 +129,23 @@ uint32_t vp_icrc_error(const struct vs_pkt *p, const uint8_t *buf)
 	return vs_icrc_check(p, buf, &right) == VS_CRC_BAD ? p->icrc ^ right : 0;
 }
 
+uint32_t vp_super_of(const struct vs_pkt *p, const struct vs_frame *f, struct vs_offload *o)
+{
+	if (!vs_offload_of(p, f->data, f->caplen, f->wirelen, o) || vs_icrc_check(p, f->data, NULL) == VS_CRC_GOOD)
+		return 0;
+	return vs_offload_first(o);
+}
+
+uint32_t vp_super_icrc_error(const struct vs_offload *o, const struct vs_pkt *seg, uint32_t k, uint32_t off)
+{
+	uint32_t right;
+
+	if (!(seg->flags & VS_PKT_HAS_ICRC) ||
+	    vs_offload_icrc(o, k, off, seg->end_off, seg->icrc, &right) != VS_CRC_BAD)
+		return 0;
+	return seg->icrc ^ right;
+}
+
 int vp_reseal(struct vs_pkt *p, uint32_t icrc_error)
 {
 	static uint8_t scratch[VP_FRAME_MAX];

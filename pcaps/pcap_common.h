@@ -17,6 +17,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "vs/offload.h"
 #include "vs/pktio.h"
 #include "vs/wire.h"
 
@@ -54,6 +55,13 @@ const char *vp_nearest(const char *text, const char *const *words);
 
 /* Error against the right value that the ICRC of `p`, parsed from `buf`, has: 0 when it is good or not known. */
 uint32_t vp_icrc_error(const struct vs_pkt *p, const uint8_t *buf);
+/*
+ * Bytes of the first packet when frame `f`, parsed as `p`, is a super-packet of segmentation offload, and `o` for
+ * vs/offload.h; 0 when it is a single packet.
+ */
+uint32_t vp_super_of(const struct vs_pkt *p, const struct vs_frame *f, struct vs_offload *o);
+/* As vp_icrc_error, for packet `k` at `off` of a super-packet, taken apart as `seg`. */
+uint32_t vp_super_icrc_error(const struct vs_offload *o, const struct vs_pkt *seg, uint32_t k, uint32_t off);
 /*
  * Checksum and CRCs of a packet whose fields changed, the ICRC XORed with `icrc_error`; lengths stay. A snapped
  * packet gets its IPv4 checksum alone. 0 or vs_err.
@@ -98,6 +106,7 @@ struct vp_sets {
 	size_t n;
 	struct vp_set set[VP_SET_MAX];
 	uint64_t packets; /* that were changed */
+	uint64_t supers;  /* super-packets, which vp_set_frame left alone */
 };
 
 /* Adds one; VP_OK, or VP_USAGE with a message. */
@@ -106,7 +115,9 @@ int vp_set_parse(struct vp_sets *s, const char *cmd, const char *text);
 bool vp_set_apply(struct vp_sets *s, struct vs_pkt *p);
 /* Assigns a field of a packet that is being made; VP_OK, or VP_USAGE with a message (the packet has no such field). */
 int vp_set_assign(const char *cmd, const char *text, struct vs_pkt *p);
-/* Rewriting a whole frame: parses `f`, applies, reseals, builds into `buf`. True: buf[0..f->caplen) is the new frame.
+/*
+ * Rewriting a whole frame: parses `f`, applies, reseals, builds into `buf`. True: buf[0..f->caplen) is the new frame.
+ * Super-packets of segmentation offload stay as they are.
  */
 bool vp_set_frame(struct vp_sets *s, const struct vs_frame *f, uint8_t *buf);
 void vp_set_help(FILE *out);

@@ -23,7 +23,7 @@ struct convert {
 	enum vs_encap encap;
 	uint32_t vlan; /* NO_VLAN: tags stay */
 	struct vp_map *map;
-	uint64_t packets, other, raw, broken, fragments, lengths, repaired;
+	uint64_t packets, other, raw, broken, fragments, lengths, repaired, supers;
 	uint8_t buf[VP_FRAME_MAX];
 };
 
@@ -184,8 +184,8 @@ static uint32_t seal_snapped(struct convert *v, const struct vs_pkt *p, struct v
 	return (uint32_t)vs_pkt_size(&whole);
 }
 
-/* VP_OK also when the packet was left out and counted. */
-static int convert_packet(struct convert *v, struct vs_writer *w, const struct vs_frame *f, const struct vs_pkt *p)
+/* VP_OK also when the packet was left out and counted. `wrong`: its ICRC is. */
+static int convert_packet(struct convert *v, struct vs_writer *w, int64_t time_ns, const struct vs_pkt *p, bool wrong)
 {
 	struct vs_io_error err;
 	struct vs_pkt q;
@@ -215,21 +215,47 @@ static int convert_packet(struct convert *v, struct vs_writer *w, const struct v
 		return VP_OK;
 	}
 	v->packets++;
-	v->repaired += vp_icrc_error(p, f->data) != 0;
-	if (vs_writer_put(w, f->time_ns, v->buf, (uint32_t)n, wirelen, &err) != 0)
+	v->repaired += wrong;
+	if (vs_writer_put(w, time_ns, v->buf, (uint32_t)n, wirelen, &err) != 0)
 		return vp_fail(CMD, "%s", err.text);
+	return VP_OK;
+}
+
+/* A super-packet becomes the packets that it holds; the first has `len` bytes. */
+static int convert_super(struct convert *v, struct vs_writer *w, const struct vs_frame *f, const struct vs_pkt *p,
+			 const struct vs_offload *o, uint32_t len)
+{
+	struct vs_pkt seg;
+
+	v->supers++;
+	for (uint32_t k = 0, off = 0; off < o->caplen; k++, off += len) {
+		int ret;
+
+		len = vs_offload_next(o, off, len);
+		if (vs_offload_packet(o, p, k, off, len, 0, &seg) != VS_OK) {
+			v->broken++;
+			continue;
+		}
+		ret = convert_packet(v, w, f->time_ns, &seg, vp_super_icrc_error(o, &seg, k, off) != 0);
+		if (ret != VP_OK)
+			return ret;
+	}
 	return VP_OK;
 }
 
 static int convert_all(struct convert *v, struct vs_capture *c, struct vs_writer *w)
 {
 	struct vs_io_error err;
+	struct vs_offload o;
 	struct vs_frame f;
 	struct vs_pkt p;
+	uint32_t len;
 	int ret;
 
 	while ((ret = vs_capture_next_pkt(c, &f, &p, 0, &err)) == 1) {
-		ret = convert_packet(v, w, &f, &p);
+		len = vp_super_of(&p, &f, &o);
+		ret = len > 0 ? convert_super(v, w, &f, &p, &o, len)
+			      : convert_packet(v, w, f.time_ns, &p, vp_icrc_error(&p, f.data) != 0);
 		if (ret != VP_OK)
 			return ret;
 	}
@@ -257,7 +283,8 @@ static void report(const struct convert *v)
 	line(out, "left out: other traffic", v->other);
 	line(out, "left out: InfiniBand without BTH", v->raw);
 	line(out, "left out: IP fragments", v->fragments);
-	line(out, "left out: super-packets of segmentation offload", v->lengths);
+	line(out, "super-packets of segmentation offload, taken apart", v->supers);
+	line(out, "left out: more than 4096 bytes of payload", v->lengths);
 	line(out, "left out: too short, cut inside the headers, or of a length that does not fit", v->broken);
 	line(out, "had a wrong ICRC and have a right one now", v->repaired);
 }

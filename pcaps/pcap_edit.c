@@ -39,7 +39,7 @@ struct edit {
 	struct vp_out *writer;
 	struct vp_late *late;
 	uint8_t buf[VP_FRAME_MAX];
-	uint64_t frames, rdma, dropped, copied, corrupted, marked, fixed, lost;
+	uint64_t frames, rdma, dropped, copied, corrupted, marked, fixed, lost, supers;
 };
 
 /* ---- options ---- */
@@ -218,18 +218,26 @@ static bool rebuild(struct edit *e, const struct vs_frame *f, const struct vs_pk
 {
 	struct vs_pkt p = *seen;
 	uint32_t error = vp_icrc_error(&p, f->data);
-	bool changed = vp_set_apply(&e->sets, &p);
+	struct vs_offload o;
+	bool changed = false, fix = e->fix_icrc;
 
+	/* A super-packet is many packets, each with CRC and numbers of its own. */
+	if ((e->sets.n > 0 || fix) && vp_super_of(seen, f, &o) > 0) {
+		fix = false;
+		e->supers++;
+	} else {
+		changed = vp_set_apply(&e->sets, &p);
+	}
 	if (marked)
 		mark(&p);
-	if (!changed && !marked && !e->fix_icrc)
+	if (!changed && !marked && !fix)
 		return false;
-	if (vp_reseal(&p, e->fix_icrc ? 0 : error) != 0 || vs_pkt_build(&p, e->buf, sizeof(e->buf)) != (int)f->caplen) {
+	if (vp_reseal(&p, fix ? 0 : error) != 0 || vs_pkt_build(&p, e->buf, sizeof(e->buf)) != (int)f->caplen) {
 		e->lost++;
 		return false;
 	}
 	e->marked += marked;
-	e->fixed += e->fix_icrc && error != 0;
+	e->fixed += fix && error != 0;
 	return true;
 }
 
@@ -347,6 +355,11 @@ static void report(const struct edit *e, size_t files)
 		fprintf(out, "rewritten: %" PRIu64 "\n", e->sets.packets);
 	if (e->fix_icrc)
 		fprintf(out, "ICRC repaired: %" PRIu64 "\n", e->fixed);
+	if (e->supers > 0)
+		fprintf(out,
+			"neither rewritten nor repaired, because they are super-packets of segmentation offload: "
+			"%" PRIu64 " ('vs-pcap convert' takes them apart)\n",
+			e->supers);
 	if (e->lost > 0)
 		fprintf(out, "left out or as they were, because they can't be written: %" PRIu64 "\n", e->lost);
 	for (int i = 0; (r = vs_fault_set_rule(e->faults, i)); i++)

@@ -392,11 +392,16 @@ int vp_set_assign(const char *cmd, const char *text, struct vs_pkt *p)
 bool vp_set_frame(struct vp_sets *s, const struct vs_frame *f, uint8_t *buf)
 {
 	struct vs_pkt p;
+	struct vs_offload o;
 	uint32_t error;
 	uint64_t packets = s->packets;
 
 	if (s->n == 0 || vs_pkt_parse(&p, f->link, f->ethertype, f->data, f->caplen, f->wirelen, 0) != 0)
 		return false;
+	if (vp_super_of(&p, f, &o) > 0) {
+		s->supers++;
+		return false;
+	}
 	error = vp_icrc_error(&p, f->data);
 	if (!vp_set_apply(s, &p))
 		return false;

@@ -34,8 +34,9 @@ struct summary {
 	const char *path;
 	const char *format, *linktype;
 	struct vs_capture_stats stats;
-	uint64_t icrc[3], vcrc[3]; /* by enum vs_crc_status */
-	uint64_t raw;              /* InfiniBand without BTH: in no flow */
+	uint64_t icrc[3], vcrc[3];  /* by enum vs_crc_status */
+	uint64_t raw;               /* InfiniBand without BTH: in no flow */
+	uint64_t supers, in_supers; /* segmentation-offload super-packets, and the packets in them */
 	uint64_t n_flows;
 	int64_t first_ns, last_ns; /* least and greatest */
 	struct flow *bucket[BUCKETS], *flows, **tail;
@@ -87,10 +88,58 @@ static struct flow *flow_of(struct summary *s, const struct vs_pkt *p)
 	return f;
 }
 
+/* One packet with a BTH, that takes `bytes` on the wire. False as flow_of says NULL. */
+static bool count_packet(struct summary *s, int64_t time_ns, uint64_t bytes, const struct vs_pkt *p,
+			 enum vs_crc_status icrc)
+{
+	struct flow *f;
+
+	s->icrc[icrc]++;
+	f = flow_of(s, p);
+	if (!f)
+		return false;
+	if (f->packets++ == 0) {
+		f->first_psn = p->bth.psn;
+		f->first_ns = time_ns;
+	}
+	f->last_psn = p->bth.psn;
+	f->last_ns = time_ns;
+	f->bytes += bytes;
+	f->encaps |= 1u << p->encap;
+	f->opcode[p->bth.opcode]++;
+	return true;
+}
+
+/* The packets of a super-packet, of which the first has `len` bytes. */
+static bool count_super(struct summary *s, const struct vs_frame *fr, const struct vs_pkt *p,
+			const struct vs_offload *o, uint32_t len)
+{
+	const uint32_t headers = fr->wirelen - o->len;
+	struct vs_pkt seg;
+
+	s->supers++;
+	s->in_supers += vs_offload_count(o, len);
+	for (uint32_t k = 0, off = 0; off < o->caplen; k++, off += len) {
+		enum vs_crc_status icrc = VS_CRC_UNVERIFIED;
+
+		len = vs_offload_next(o, off, len);
+		if (vs_offload_packet(o, p, k, off, len, 0, &seg) != VS_OK)
+			continue;
+		if (seg.flags & VS_PKT_HAS_ICRC)
+			icrc = vs_offload_icrc(o, k, off, seg.end_off, seg.icrc, NULL);
+		if (!count_packet(s, fr->time_ns, (uint64_t)headers + (o->len - off < len ? o->len - off : len), &seg,
+				  icrc))
+			return false;
+	}
+	return true;
+}
+
 static bool count(struct summary *s, const struct vs_frame *fr, const struct vs_pkt *p)
 {
 	bool native = p->encap == VS_ENCAP_IB || p->encap == VS_ENCAP_IB_GRH || p->encap == VS_ENCAP_IB_RAW;
-	struct flow *f;
+	enum vs_crc_status icrc;
+	struct vs_offload o;
+	uint32_t len;
 
 	if (native)
 		s->vcrc[vs_vcrc_check(p, fr->data, NULL)]++;
@@ -98,20 +147,17 @@ static bool count(struct summary *s, const struct vs_frame *fr, const struct vs_
 		s->raw++;
 		return true;
 	}
-	s->icrc[vs_icrc_check(p, fr->data, NULL)]++;
-	f = flow_of(s, p);
-	if (!f)
-		return false;
-	if (f->packets++ == 0) {
-		f->first_psn = p->bth.psn;
-		f->first_ns = fr->time_ns;
+	icrc = vs_icrc_check(p, fr->data, NULL);
+	len = vp_super_of(p, fr, &o);
+	if (len > 0)
+		return count_super(s, fr, p, &o, len);
+	if (icrc != VS_CRC_GOOD && (p->flags & VS_PKT_HAS_ICRC) &&
+	    vs_offload_of(p, fr->data, fr->caplen, fr->wirelen, &o) && vs_offload_lengths_zero(&o)) {
+		/* A mismatch proves nothing while lengths are still to be filled in. */
+		icrc = vs_offload_icrc(&o, 0, 0, p->end_off - p->bth_off, p->icrc, NULL);
+		icrc = icrc == VS_CRC_GOOD ? VS_CRC_GOOD : VS_CRC_UNVERIFIED;
 	}
-	f->last_psn = p->bth.psn;
-	f->last_ns = fr->time_ns;
-	f->bytes += fr->wirelen;
-	f->encaps |= 1u << p->encap;
-	f->opcode[p->bth.opcode]++;
-	return true;
+	return count_packet(s, fr->time_ns, fr->wirelen, p, icrc);
 }
 
 /* VP_OK; VP_FAILED: damaged, what was read before is counted; VP_USAGE: can't be opened, nothing to print. */
@@ -240,6 +286,8 @@ static void print_text(const struct summary *s)
 		print_crc("VCRC", s->vcrc);
 	if (s->raw > 0)
 		printf("  raw: %" PRIu64 " InfiniBand packets without BTH\n", s->raw);
+	if (s->supers > 0)
+		printf("  offload: %" PRIu64 " super-packets that hold %" PRIu64 " packets\n", s->supers, s->in_supers);
 	printf("  flows: %" PRIu64 "\n", s->n_flows);
 	for (const struct flow *f = s->flows; f; f = f->later)
 		print_flow(f);
@@ -301,6 +349,8 @@ static json_t *summary_json(const struct summary *s)
 	json_object_set_new(j, "snapped", number(s->stats.snapped));
 	json_object_set_new(j, "broken", number(s->stats.broken));
 	json_object_set_new(j, "raw", number(s->raw));
+	json_object_set_new(j, "super_packets", number(s->supers));
+	json_object_set_new(j, "packets_in_super_packets", number(s->in_supers));
 	if (s->stats.frames > 0) {
 		json_object_set_new(j, "first_time_ns", json_integer(s->first_ns));
 		json_object_set_new(j, "duration_ns", json_integer(s->last_ns - s->first_ns));

@@ -112,11 +112,46 @@ static int send_link(struct replay *r, const struct vs_frame *f)
 	return VP_OK;
 }
 
-static int send_udp(struct replay *r, const struct vs_frame *f)
+static int send_udp_packet(struct replay *r, const struct vs_frame *f, struct vs_pkt *p, uint32_t error)
 {
 	struct vs_io_error err;
+	int ret;
+
+	vp_set_apply(&r->sets, p);
+	ret = vs_inject_pkt(r->inj, p, error, &err);
+	if (ret != 0)
+		return refused(r, ret, f, &err);
+	r->sent++;
+	r->bytes += p->end_off - p->bth_off;
+	return VP_OK;
+}
+
+/* A super-packet, of which the first packet has `len` bytes: one by one, as the sender's stack sent them. */
+static int send_udp_super(struct replay *r, const struct vs_frame *f, const struct vs_pkt *p,
+			  const struct vs_offload *o, uint32_t len)
+{
+	struct vs_pkt seg;
+
+	for (uint32_t k = 0, off = 0; off < o->caplen; k++, off += len) {
+		int ret;
+
+		len = vs_offload_next(o, off, len);
+		if (vs_offload_packet(o, p, k, off, len, 0, &seg) != VS_OK) {
+			r->other++;
+			continue;
+		}
+		ret = send_udp_packet(r, f, &seg, vp_super_icrc_error(o, &seg, k, off));
+		if (ret != VP_OK)
+			return ret;
+	}
+	return VP_OK;
+}
+
+static int send_udp(struct replay *r, const struct vs_frame *f)
+{
+	struct vs_offload o;
 	struct vs_pkt p;
-	uint32_t error;
+	uint32_t len;
 	int ret = vs_pkt_parse(&p, f->link, f->ethertype, f->data, f->caplen, f->wirelen, 0);
 
 	if (ret != 0 || (p.encap != VS_ENCAP_ROCEV2_IPV4 && p.encap != VS_ENCAP_ROCEV2_IPV6)) {
@@ -127,14 +162,10 @@ static int send_udp(struct replay *r, const struct vs_frame *f)
 		r->cut++;
 		return VP_OK;
 	}
-	error = vp_icrc_error(&p, f->data);
-	vp_set_apply(&r->sets, &p);
-	ret = vs_inject_pkt(r->inj, &p, error, &err);
-	if (ret != 0)
-		return refused(r, ret, f, &err);
-	r->sent++;
-	r->bytes += p.end_off - p.bth_off;
-	return VP_OK;
+	len = vp_super_of(&p, f, &o);
+	if (len > 0)
+		return send_udp_super(r, f, &p, &o, len);
+	return send_udp_packet(r, f, &p, vp_icrc_error(&p, f->data));
 }
 
 /* ---- the whole ---- */
@@ -193,6 +224,7 @@ static void report(struct replay *r)
 		fputs("  the kernel wrote the IP headers; ICRCs are those of ID 0 with DF\n", stdout);
 	if (r->sets.n > 0)
 		printf("  %" PRIu64 " rewritten\n", r->sets.packets);
+	line("not rewritten: super-packets of segmentation offload", r->sets.supers);
 	line("left out: no RoCEv2", r->other);
 	line("left out: cut by a snap length, or IP fragments", r->cut);
 	if (r->refused > 0)

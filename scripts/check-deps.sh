@@ -39,7 +39,7 @@ EOF
 # Which room a public header or a table belongs to: transport/include/vs/NAME.h, transport/NAME.def.
 public() {
 	cat <<'EOF'
-wire: vs/err.h vs/psn.h vs/opcode.h vs/reason.h vs/wire.h vs/icrc.h vs/mad.h vs/cm.h
+wire: vs/err.h vs/psn.h vs/opcode.h vs/reason.h vs/wire.h vs/icrc.h vs/offload.h vs/mad.h vs/cm.h
 wire: opcodes.def reasons.def mad.def cm.def
 event: vs/event.h vs/vst.h vs/verbs.h events.def
 fault: vs/fault.h

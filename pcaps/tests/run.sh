@@ -34,6 +34,13 @@ info_prints_the_golden_json() {
 }
 
 # EXPECTED was made by other programs.
+# As many as the plugin has in rdma.icrc.status.
+info_takes_super_packets_apart() {
+	"$vp" info pcaps/generated/gso.pcap >"$tmp/got"
+	grep -q '^  ICRC: 72 good, 5 bad, 1 unverified$' "$tmp/got"
+	grep -q '^  offload: 15 super-packets that hold 78 packets$' "$tmp/got"
+}
+
 info_agrees_with_the_counts_of_every_recorded_capture() {
 	local name rdma other good bad unverified _rest
 	while read -r name rdma other good bad unverified _rest; do
@@ -62,6 +69,18 @@ info_counts_what_comes_before_the_damage() {
 }
 
 # ---- convert ----
+
+super_packets_are_taken_apart_or_left_alone() {
+	local gso=pcaps/generated/gso.pcap
+	run "$vp" convert $gso -o "$tmp/super.pcap" --encap rocev2-ipv6
+	expect_out "15 super-packets of segmentation offload, taken apart"
+	"$vp" info "$tmp/super.pcap" >"$tmp/got"
+	grep -q ' good, 0 bad, ' "$tmp/got"
+	if grep -q offload "$tmp/got"; then return 1; fi
+	run "$vp" edit $gso -o "$tmp/super.pcap" --fix-icrc --set pkey=0x8001
+	expect_out "neither rewritten nor repaired, because they are super-packets of segmentation offload: 15"
+	[ "$("$vp" info "$tmp/super.pcap" | grep offload)" = "$("$vp" info $gso | grep offload)" ]
+}
 
 # convert NAME ENCAP IN [OPTION...] -> $tmp/NAME.pcap
 convert() {
