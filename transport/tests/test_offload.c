@@ -38,7 +38,7 @@ static void make_super(struct super *s, enum vs_encap encap, uint16_t step)
 
 		vs_gen_legal(&g, &seed, encap, VS_OP_RC_WRITE_MIDDLE, false);
 		g.p.payload_len = k + 1 < PACKETS ? PAYLOAD : PAYLOAD / 2;
-		g.p.bth.psn = vs_psn_add(psn, k);
+		g.p.bth.psn = vs_psn_add(psn, (int32_t)k);
 		g.p.ipv4.id = (uint16_t)(0x1000 + k * step);
 		ck_assert_int_eq(vs_pkt_seal(&g.p, VS_SEAL_ALL, buf, sizeof(buf)), VS_OK);
 		n = (size_t)vs_pkt_build(&g.p, buf, sizeof(buf));
@@ -88,7 +88,7 @@ START_TEST(packets_of_a_super_packet_are_found_and_verify)
 			len = vs_offload_next(&o, off, len);
 			ck_assert_int_eq(vs_offload_packet(&o, &whole, k, off, len, 0, &seg), VS_OK);
 			ck_assert_uint_eq(seg.end_off, s.size[k]);
-			ck_assert_uint_eq(seg.bth.psn, vs_psn_add(0xfffffe, k));
+			ck_assert_uint_eq(seg.bth.psn, vs_psn_add(0xfffffe, (int32_t)k));
 			ck_assert_int_eq(seg.encap, s.encap);
 			ck_assert_uint_eq(seg.udp.len, 8 + s.size[k]);
 			ck_assert_uint_eq(s.encap == VS_ENCAP_ROCEV2_IPV4 ? seg.ipv4.total_len : seg.grh.paylen,
