@@ -42,6 +42,14 @@ static void usual_cm(struct run *r, const struct stmt *st, struct vs_cm_msg *m, 
 				     c->attribute == VS_CM_ATTR_REP ? c->rep.local_comm_id : c->req.local_comm_id);
 		}
 	}
+	if (m->attribute == VS_CM_ATTR_SIDR_REQ) {
+		m->sidr_req.request_id = 0x70656572;
+		m->sidr_req.pkey = 0xffff;
+	}
+	if (m->attribute == VS_CM_ATTR_SIDR_REP && last != NULL) {
+		m->sidr_rep.request_id = dr_rt(r, last)->cm.sidr_req.request_id;
+		m->sidr_rep.service_id = dr_rt(r, last)->cm.sidr_req.service_id;
+	}
 	if (m->attribute == VS_CM_ATTR_REQ) {
 		m->req.remote_cm_response_timeout = m->req.local_cm_response_timeout = 18;
 		m->req.pkey = 0xffff;
@@ -75,6 +83,85 @@ uint64_t dr_cm_value(const struct vs_cm_field *f, uint64_t v)
 	return code;
 }
 
+static bool set_option(struct run *r, const struct stmt *st, const struct option *o, struct vs_cm_msg *m,
+		       const struct vs_cm_field *f)
+{
+	const uint8_t *bytes;
+	uint32_t len;
+	uint64_t v;
+
+	if (f->kind >= VS_CM_KIND_GID) {
+		if (!dr_bytes(r, st, &o->v, &bytes, &len))
+			return false;
+		if (len > f->size) {
+			dr_broken(r, st, o->column, "%s has %u bytes", f->name, f->size);
+			return false;
+		}
+		memcpy((uint8_t *)m + f->offset, bytes, len);
+		return true;
+	}
+	if (!dr_eval(r, st, o->v.e, &v))
+		return false;
+	v = dr_cm_value(f, v);
+	if (f->width < 64 && v >> f->width != 0) {
+		dr_broken(r, st, o->column, "%s has %u bits", f->name, f->width);
+		return false;
+	}
+	set_cm_field(m, f, v);
+	return true;
+}
+
+uint64_t dr_mad_value(const struct vs_mad *m, int field)
+{
+	switch (field) {
+	case MAD_BASE_VERSION:
+		return m->base_version;
+	case MAD_CLASS:
+		return m->mgmt_class;
+	case MAD_CLASS_VERSION:
+		return m->class_version;
+	case MAD_METHOD:
+		return m->method;
+	case MAD_STATUS:
+		return m->status;
+	default:
+		return m->transaction_id;
+	}
+}
+
+static bool set_mad_option(struct run *r, const struct stmt *st, const struct option *o, struct vs_mad *m)
+{
+	uint64_t v, most = o->key->obj == -MAD_TID ? UINT64_MAX : o->key->obj == -MAD_STATUS ? UINT16_MAX : UINT8_MAX;
+
+	if (!dr_eval(r, st, o->v.e, &v))
+		return false;
+	if (v > most) {
+		dr_broken(r, st, o->column, "%s is at most 0x%llx", o->key->name, (unsigned long long)most);
+		return false;
+	}
+	switch (-o->key->obj) {
+	case MAD_BASE_VERSION:
+		m->base_version = (uint8_t)v;
+		break;
+	case MAD_CLASS:
+		m->mgmt_class = (uint8_t)v;
+		break;
+	case MAD_CLASS_VERSION:
+		m->class_version = (uint8_t)v;
+		break;
+	case MAD_METHOD:
+		m->method = (uint8_t)v;
+		break;
+	case MAD_STATUS:
+		m->status = (uint16_t)v;
+		break;
+	default:
+		m->transaction_id = v;
+		break;
+	}
+	return true;
+}
+
 bool dr_send_cm(struct run *r, const struct stmt *st)
 {
 	struct vs_mad mad = {1, 7, VS_CM_CLASS_VERSION, 3, 0, 0, 0x7000 + r->serial++, (uint16_t)st->word2, 0, 0};
@@ -86,22 +173,13 @@ bool dr_send_cm(struct run *r, const struct stmt *st)
 
 	if (!dr_start_packet(r, st, &p, VS_OP_UD_SEND_ONLY))
 		return false;
-	(void)r->t->ops->av(r->t, st->node == 0 ? 1 : 0, &to);
-	(void)r->t->ops->av(r->t, st->node, &from);
+	(void)r->t->ops->av(r->t, st->node == 0 ? 1 : 0, -1, &to);
+	(void)r->t->ops->av(r->t, st->node, -1, &from);
 	usual_cm(r, st, &m, &to, &from);
-	for (const struct option *o = st->opt; o != NULL; o = o->next) {
-		const struct vs_cm_field *f = &vs_cm_fields(m.attribute, &n)[o->key->obj];
-		uint64_t v;
-
-		if (!dr_eval(r, st, o->v.e, &v))
+	for (const struct option *o = st->opt; o != NULL; o = o->next)
+		if (o->key->obj < 0 ? !set_mad_option(r, st, o, &mad)
+				    : !set_option(r, st, o, &m, &vs_cm_fields(m.attribute, &n)[o->key->obj]))
 			return false;
-		v = dr_cm_value(f, v);
-		if (f->width < 64 && v >> f->width != 0) {
-			dr_broken(r, st, o->column, "%s has %u bits", f->name, f->width);
-			return false;
-		}
-		set_cm_field(&m, f, v);
-	}
 	vs_mad_build(&mad, bytes);
 	(void)vs_cm_build(&m, bytes + VS_MAD_HDR_LEN);
 	p.bth.destqp = 1;

@@ -27,20 +27,20 @@ enum decl {
 	D_MW,
 	D_CQ,
 	D_SRQ,
+	D_PD,
+	D_AH,
+	D_CHANNEL,
 	D_FAULT,
 	D_WAIT,
 	D_WAIVE,
 	D_MARK
 };
 const struct word dr_decl_words[] = {
-	{"case", D_CASE},   {"clause", D_CLAUSE}, {"class", D_CLASS},
-	{"needs", D_NEEDS}, {"matrix", D_MATRIX}, {"target", D_TARGET},
-	{"encap", D_ENCAP}, {"vlan", D_VLAN},     {"node", D_NODE},
-	{"link", D_LINK},   {"device", D_DEVICE}, {"qp", D_QP},
-	{"ud", D_UD},       {"mr", D_MR},         {"mw", D_MW},
-	{"cq", D_CQ},       {"srq", D_SRQ},       {"fault", D_FAULT},
-	{"wait", D_WAIT},   {"waive", D_WAIVE},   {"mark", D_MARK},
-	{NULL, 0},
+	{"case", D_CASE},     {"clause", D_CLAUSE}, {"class", D_CLASS}, {"needs", D_NEEDS},     {"matrix", D_MATRIX},
+	{"target", D_TARGET}, {"encap", D_ENCAP},   {"vlan", D_VLAN},   {"node", D_NODE},       {"link", D_LINK},
+	{"device", D_DEVICE}, {"qp", D_QP},         {"ud", D_UD},       {"mr", D_MR},           {"mw", D_MW},
+	{"cq", D_CQ},         {"srq", D_SRQ},       {"fault", D_FAULT}, {"wait", D_WAIT},       {"waive", D_WAIVE},
+	{"mark", D_MARK},     {"pd", D_PD},         {"ah", D_AH},       {"channel", D_CHANNEL}, {NULL, 0},
 };
 
 #define QP_KEYS                                                                                                      \
@@ -51,6 +51,8 @@ const struct word dr_decl_words[] = {
 		{"max_dest_rd_atomic", K_DEST_RD_ATOMIC, KK_NUM, NULL, 0},                                           \
 		{"access", K_ACCESS, KK_SET, dr_access_words, 0}, {"qkey", K_QKEY, KK_NUM, NULL, 0},                 \
 		{"sl", K_SL, KK_NUM, NULL, 0}, {"tclass", K_TCLASS, KK_NUM, NULL, 0},                                \
+		{"hop_limit", K_HOP_LIMIT, KK_NUM, NULL, 0}, {"flow_label", K_FLOW_LABEL, KK_NUM, NULL, 0},          \
+		{"gid_index", K_GID_INDEX, KK_NUM, NULL, 0}, {"encap", K_ENCAP, KK_ENCAP, NULL, 0},                  \
 	{                                                                                                            \
 		"state", K_STATE, KK_WORD, dr_state_words, 0                                                         \
 	}
@@ -67,6 +69,8 @@ static const struct key qp_keys[] = {
 	{"max_sge", K_MAX_SGE, KK_NUM, NULL, 0},
 	{"max_inline", K_MAX_INLINE, KK_NUM, NULL, 0},
 	{"from", K_FROM, KK_OBJ, NULL, O_PACKET},
+	{"pd", K_PD, KK_OBJ, NULL, O_PD},
+	{"refused", K_REFUSED, KK_FLAG, NULL, 0},
 	{NULL, 0, KK_NUM, NULL, 0},
 };
 const struct key dr_modify_keys[] = {
@@ -74,19 +78,46 @@ const struct key dr_modify_keys[] = {
 	{"refused", K_REFUSED, KK_FLAG, NULL, 0},
 	{NULL, 0, KK_NUM, NULL, 0},
 };
+#define REFUSED                                        \
+	{                                              \
+		"refused", K_REFUSED, KK_FLAG, NULL, 0 \
+	}
+#define END                              \
+	{                                \
+		NULL, 0, KK_NUM, NULL, 0 \
+	}
 static const struct key mr_keys[] = {
 	{"len", K_LEN, KK_NUM, NULL, 0},
 	{"fill", K_FILL, KK_NUM, NULL, 0},
 	{"access", K_ACCESS, KK_SET, dr_access_words, 0},
-	{NULL, 0, KK_NUM, NULL, 0},
+	{"pd", K_PD, KK_OBJ, NULL, O_PD},
+	REFUSED,
+	END,
 };
-static const struct key mw_keys[] = {{"type", K_TYPE, KK_NUM, NULL, 0}, {NULL, 0, KK_NUM, NULL, 0}};
-static const struct key cq_keys[] = {
-	{"cqe", K_CQE, KK_NUM, NULL, 0}, {"lazy", K_LAZY, KK_FLAG, NULL, 0}, {NULL, 0, KK_NUM, NULL, 0}};
+static const struct key mw_keys[] = {{"type", K_TYPE, KK_NUM, NULL, 0}, {"pd", K_PD, KK_OBJ, NULL, O_PD}, REFUSED, END};
+static const struct key cq_keys[] = {{"cqe", K_CQE, KK_NUM, NULL, 0},
+				     {"lazy", K_LAZY, KK_FLAG, NULL, 0},
+				     {"channel", K_CHANNEL, KK_OBJ, NULL, O_CHANNEL},
+				     REFUSED,
+				     END};
 static const struct key srq_keys[] = {{"max_wr", K_MAX_WR, KK_NUM, NULL, 0},
 				      {"max_sge", K_MAX_SGE, KK_NUM, NULL, 0},
 				      {"limit", K_LIMIT, KK_NUM, NULL, 0},
-				      {NULL, 0, KK_NUM, NULL, 0}};
+				      {"pd", K_PD, KK_OBJ, NULL, O_PD},
+				      REFUSED,
+				      END};
+static const struct key ah_keys[] = {{"to", K_TO, KK_REMOTE, NULL, 0},
+				     {"mgid", K_MGID, KK_GID, NULL, 0},
+				     {"pd", K_PD, KK_OBJ, NULL, O_PD},
+				     {"sl", K_SL, KK_NUM, NULL, 0},
+				     {"tclass", K_TCLASS, KK_NUM, NULL, 0},
+				     {"hop_limit", K_HOP_LIMIT, KK_NUM, NULL, 0},
+				     {"flow_label", K_FLOW_LABEL, KK_NUM, NULL, 0},
+				     {"gid_index", K_GID_INDEX, KK_NUM, NULL, 0},
+				     {"encap", K_ENCAP, KK_ENCAP, NULL, 0},
+				     REFUSED,
+				     END};
+static const struct key plain_keys[] = {REFUSED, END};
 static const struct key link_keys[] = {{"latency", K_LATENCY, KK_TIME, NULL, 0}, {"rate", K_RATE, KK_NUM, NULL, 0},
 				       {"queue", K_QUEUE, KK_NUM, NULL, 0},      {"ecn", K_ECN, KK_NUM, NULL, 0},
 				       {"pause", K_PAUSE, KK_NUM, NULL, 0},      {NULL, 0, KK_NUM, NULL, 0}};
@@ -96,6 +127,8 @@ static const struct key device_keys[] = {
 	{"max_rd_atomic", K_RD_ATOMIC, KK_NUM, NULL, 0},
 	{"e2e_credits", K_E2E, KK_FLAG, NULL, 0},
 	{"cc", K_CC, KK_FLAG, NULL, 0},
+	{"mtu", K_MTU, KK_NUM, NULL, 0},
+	{"privileged_qkey", K_PRIVILEGED, KK_FLAG, NULL, 0},
 	{NULL, 0, KK_NUM, NULL, 0},
 };
 
@@ -176,19 +209,7 @@ static void target_decl(struct parser *ps)
 
 static void encap_decl(struct parser *ps)
 {
-	unsigned column = ps->t->column;
-	const struct word *w = dr_encap_words;
-	char name[32], hint[80];
-
-	if (!dr_run_of(ps, name, sizeof(name), "an encapsulation"))
-		return;
-	while (w->name != NULL && strcmp(w->name, name) != 0)
-		w++;
-	dr_suggest(hint, sizeof(hint), name, strlen(name), dr_encap_words);
-	if (w->name == NULL)
-		PF(ps, column, "expected rocev2-ipv4, rocev2-ipv6, rocev1, ib or ib-grh, not '%s'%s", name, hint);
-	else
-		ps->p->encap = w->value;
+	(void)dr_encap(ps, &ps->p->encap);
 }
 
 static void vlan_decl(struct parser *ps)
@@ -251,7 +272,9 @@ static struct obj *new_object(struct parser *ps, enum obj_kind kind)
 	if (!dr_expect_punct(ps, ".", ". and a name"))
 		return NULL;
 	ps->node = node;
-	o = dr_object(ps, node, kind, ps->t);
+	o = dr_lookup(ps, node, ps->t);
+	if (o == NULL || o->kind != kind || !o->destroyed)
+		o = dr_object(ps, node, kind, ps->t);
 	if (o != NULL)
 		ps->t++;
 	return o;
@@ -298,7 +321,12 @@ static bool other_end(struct parser *ps, struct obj *o)
 		other = dr_object(ps, node, O_QP, &name);
 	if (other == NULL)
 		return false;
-	if (other->kind != O_QP || other->peer != NULL) {
+	if (o->destroyed && o->peer != NULL && o->peer != other) {
+		PF(ps, name.column, "%s was connected to %s before: a new one with another end needs another name",
+		   o->name, o->peer->name);
+		return false;
+	}
+	if (other->kind != O_QP || (other->peer != NULL && !(o->destroyed && other->peer == o))) {
 		PF(ps, name.column, "%s is %s", other->name,
 		   other->kind == O_QP ? "connected already" : "no queue pair");
 		return false;
@@ -320,7 +348,7 @@ static void qp_decl(struct parser *ps)
 	/* A QP that cm listen or cm connect has made gets its other end. */
 	if (node >= 0 && dr_same(&ps->t[1], "."))
 		o = dr_lookup(ps, node, &ps->t[2]);
-	if (o != NULL && o->kind == O_QP && o->peer == NULL)
+	if (o != NULL && o->kind == O_QP && (o->peer == NULL || o->destroyed))
 		ps->t += 3;
 	else
 		o = new_object(ps, O_QP);
@@ -340,6 +368,7 @@ static void qp_decl(struct parser *ps)
 			o->peer->type = value;
 		ps->t++;
 	}
+	o->destroyed = false;
 	st = object_stmt(ps, S_QP, o);
 	if (st != NULL)
 		(void)dr_options(ps, st, qp_keys);
@@ -352,6 +381,7 @@ static void simple_decl(struct parser *ps, enum obj_kind kind, enum stmt_kind sk
 
 	if (st == NULL)
 		return;
+	o->destroyed = false;
 	if (kind == O_QP)
 		o->type = VS_QPT_UD;
 	if (kind != O_QP && kind != O_MR && !ps->p->node[o->node].engine) {
@@ -364,6 +394,8 @@ static void simple_decl(struct parser *ps, enum obj_kind kind, enum stmt_kind sk
 		dr_expected(ps, "len=", NULL);
 	if (kind == O_CQ && dr_opt(st, K_CQE) == NULL)
 		dr_expected(ps, "cqe=", NULL);
+	if (kind == O_AH && dr_opt(st, K_TO) == NULL && dr_opt(st, K_MGID) == NULL)
+		dr_expected(ps, "to= or mgid=", NULL);
 }
 
 static void fault_decl(struct parser *ps)
@@ -483,6 +515,15 @@ static void object_decl(struct parser *ps, enum decl what)
 		break;
 	case D_CQ:
 		simple_decl(ps, O_CQ, S_CQ, cq_keys);
+		break;
+	case D_PD:
+		simple_decl(ps, O_PD, S_PD, plain_keys);
+		break;
+	case D_CHANNEL:
+		simple_decl(ps, O_CHANNEL, S_CHANNEL, plain_keys);
+		break;
+	case D_AH:
+		simple_decl(ps, O_AH, S_AH, ah_keys);
 		break;
 	default:
 		simple_decl(ps, O_SRQ, S_SRQ, srq_keys);

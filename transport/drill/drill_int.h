@@ -5,9 +5,11 @@
  *   lex.c       lines -> tokens             words.c     tables of words, suggestions for misspelt ones
  *   parse.c     a script, its matrix        decl.c      declarations
  *   options.c   keys and values             stmt.c      statements of nodes, alternatives
- *   pkt_parse.c the peer's packets          value.c     expressions and symbols
+ *   pkt_parse.c the peer's packets          cm_parse.c  connection management
+ *   value.c     expressions and symbols
  *   run.c       the runner, verdict         observe.c   what happened, against what was expected
- *   verbs.c     objects and states          post.c      work requests, connections
+ *   verbs.c     queue pairs                 objects.c   the other objects
+ *   post.c      work requests               conn.c      connections
  *   field.c packet.c cm_packet.c match.c    packets (packet.h)
  *   sim.c       the simulator as target (target.h)
  *
@@ -25,6 +27,7 @@
 #define MAX_LINE 480u  /* bytes */
 #define MAX_NAME 24u
 #define MAX_NODES 8u
+#define MAX_PKEYS 16u
 #define MAX_OBJECTS 128u
 #define MAX_DEPTH 16u /* of an expression */
 #define MAX_ARENA (64u << 20)
@@ -90,7 +93,7 @@ extern const struct word dr_verb_words[], dr_access_words[], dr_state_words[], d
 	dr_cm_event_words[], dr_need_words[], dr_waive_words[];
 
 /* ---- objects ---- */
-enum obj_kind { O_QP = 1, O_MR, O_MW, O_CQ, O_SRQ, O_PACKET };
+enum obj_kind { O_QP = 1, O_MR, O_MW, O_CQ, O_SRQ, O_PACKET, O_PD, O_AH, O_CHANNEL };
 struct obj {
 	enum obj_kind kind;
 	char name[MAX_NAME];
@@ -99,6 +102,7 @@ struct obj {
 	struct obj *peer; /* O_QP: the other end */
 	int type;         /* O_QP: enum vs_qp_type; O_MW: type */
 	bool connected;
+	bool destroyed; /* a line says so: the name may be taken again */
 };
 
 struct node {
@@ -144,7 +148,8 @@ enum key_kind {
 	KK_DATA,   /* a count, a region, hex"..." , data */
 	KK_REMOTE, /* region or QP of another node */
 	KK_GID,
-	KK_ICRC
+	KK_ICRC,
+	KK_ENCAP
 };
 struct key {
 	const char *name;
@@ -238,6 +243,16 @@ enum key_id {
 	K_PRIVATE,
 	K_MANUAL,
 	K_MGID,
+	K_PD,
+	K_AH,
+	K_CHANNEL,
+	K_ENCAP,
+	K_HOP_LIMIT,
+	K_FLOW_LABEL,
+	K_GID_INDEX,
+	K_STATUS,
+	K_QPN,
+	K_CM_RETRIES,
 	/* the wire */
 	K_LATENCY,
 	K_RATE,
@@ -246,6 +261,7 @@ enum key_id {
 	K_ACK_EVERY,
 	K_WINDOW,
 	K_E2E,
+	K_PRIVILEGED,
 	K_CC
 };
 struct option {
@@ -263,6 +279,12 @@ enum stmt_kind {
 	S_MW,
 	S_CQ,
 	S_SRQ,
+	S_PD,
+	S_AH,
+	S_CHANNEL,
+	S_REREG,
+	S_RESIZE,
+	S_CALL,
 	S_LINK,
 	S_DEVICE,
 	S_FAULT,
@@ -295,7 +317,7 @@ enum stmt_kind {
 	S_NO_CM_EVENT,
 	S_ONE_OF
 };
-enum cm_verb { CM_LISTEN, CM_CONNECT, CM_ACCEPT, CM_REJECT, CM_DISCONNECT, CM_ESTABLISH };
+enum cm_verb { CM_LISTEN, CM_CONNECT, CM_ACCEPT, CM_REJECT, CM_DISCONNECT, CM_ESTABLISH, CM_MRA, CM_RESOLVE, CM_REPLY };
 /* Messages that are as many packets as their data needs. */
 enum { OP_SEND = 0x100, OP_WRITE, OP_READ_RESPONSE, OP_NAK, OP_CM };
 
@@ -318,6 +340,7 @@ struct stmt {
 	struct expr *within, *quiet, *not_before;
 	struct obj *as;
 	bool coalesce;
+	bool perhaps;     /* (refusal allowed) */
 	bool named;       /* S_RECEIVE, S_NOTHING: of this queue pair alone */
 	const char *text; /* fault, mark */
 	unsigned text_len;
@@ -393,6 +416,7 @@ bool dr_slice(struct parser *ps, struct value *v);
 bool dr_data(struct parser *ps, struct value *v);
 bool dr_hex(struct parser *ps, const uint8_t **bytes, uint32_t *len);
 bool dr_gid(struct parser *ps, struct value *v);
+bool dr_encap(struct parser *ps, int *encap);
 /* options.c */
 struct option *dr_add_option(struct parser *ps, struct stmt *st, const struct key *k);
 const struct key *dr_find_key(const struct key *keys, const struct token *t);
@@ -400,13 +424,23 @@ bool dr_some_options(struct parser *ps, struct stmt *st, const struct key *keys)
 bool dr_is_timing(const struct token *t);
 void dr_no_such_key(struct parser *ps, const struct key *keys, const struct word *more, const char *what);
 bool dr_options(struct parser *ps, struct stmt *st, const struct key *keys);
-bool dr_timing(struct parser *ps, struct stmt *st); /* within, not before, as, (coalescing allowed) */
+bool dr_refusal_allowed(struct parser *ps, struct stmt *st); /* the token is the ( */
+bool dr_reason(struct parser *ps, struct option *o);         /* refused[=REASON]: what is behind the word */
+bool dr_timing(struct parser *ps, struct stmt *st);          /* within, not before, as, (coalescing allowed) */
 /* stmt.c */
 bool dr_statement(struct parser *ps, int subject); /* subject: a node said before, or -1 */
 bool dr_node_statement(struct parser *ps, int node, struct obj *obj);
 /* decl.c: false when the word begins no declaration; otherwise it was read, or failed */
 bool dr_declaration(struct parser *ps);
 extern const struct word dr_decl_words[];
+/* The queue pair that is meant when none is named: the only one of the node. */
+bool dr_sole_qp(struct parser *ps, struct stmt *st);
+/* cm_parse.c: what a node does, and the messages of the peer */
+bool dr_cm_verb(struct parser *ps, struct stmt *st);
+bool dr_cm_message(struct parser *ps, struct stmt *st);
+/* The fields of a MAD's header, beside those of the message. */
+enum dr_mad { MAD_BASE_VERSION = 1, MAD_CLASS, MAD_CLASS_VERSION, MAD_METHOD, MAD_STATUS, MAD_TID };
+extern const struct word dr_mad_words[];
 /* pkt_parse.c */
 bool dr_packet_statement(struct parser *ps, int node, struct obj *obj);
 extern const struct key dr_packet_keys[], dr_modify_keys[];

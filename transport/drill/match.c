@@ -72,27 +72,58 @@ bool dr_parse_cm(const struct vs_pkt *p, struct vs_cm_msg *m)
 	       vs_cm_parse(m, mad.attribute_id, p->payload + VS_MAD_HDR_LEN, p->payload_len - VS_MAD_HDR_LEN) == VS_OK;
 }
 
+/* A GID, or private data that begin so. */
+static bool match_block(struct run *r, const struct stmt *st, const struct option *o, const struct vs_cm_field *f,
+			const struct vs_pkt *p, char *why, size_t cap)
+{
+	const uint8_t *got = p->payload + VS_MAD_HDR_LEN + f->byte, *want;
+	uint32_t len;
+
+	if (!dr_bytes(r, st, &o->v, &want, &len))
+		return false;
+	if (len > f->size) {
+		dr_broken(r, st, o->column, "%s has %u bytes", f->name, f->size);
+		return false;
+	}
+	for (uint32_t i = 0; i < len; i++) {
+		if (got[i] == want[i])
+			continue;
+		(void)snprintf(why, cap, "byte %u of %s is 0x%02x, not 0x%02x", i, f->name, got[i], want[i]);
+		return false;
+	}
+	return true;
+}
+
 static bool match_cm(struct run *r, const struct stmt *st, const struct seen *s, char *why, size_t cap,
 		     unsigned *column)
 {
 	struct vs_cm_msg m;
+	struct vs_mad mad;
 	size_t n;
 
 	*column = st->word_column;
-	if (!dr_parse_cm(&s->pkt, &m) || m.attribute != st->word2) {
+	if (!dr_parse_cm(&s->pkt, &m) || vs_mad_parse(&mad, s->pkt.payload, s->pkt.payload_len) != VS_OK ||
+	    m.attribute != st->word2) {
 		(void)snprintf(why, cap, "it is no CM %s", vs_cm_info((uint16_t)st->word2)->abbrev);
 		return false;
 	}
 	for (const struct option *o = st->opt; o != NULL; o = o->next) {
-		const struct vs_cm_field *f = &vs_cm_fields(m.attribute, &n)[o->key->obj];
-		uint64_t want, got = vs_cm_field_value(f, s->pkt.payload + VS_MAD_HDR_LEN);
+		const struct vs_cm_field *f = o->key->obj < 0 ? NULL : &vs_cm_fields(m.attribute, &n)[o->key->obj];
+		uint64_t want, got;
 
+		*column = o->column;
+		if (f != NULL && f->kind >= VS_CM_KIND_GID) {
+			if (!match_block(r, st, o, f, &s->pkt, why, cap))
+				return false;
+			continue;
+		}
 		if (!dr_eval(r, st, o->v.e, &want))
 			return false;
-		if (dr_cm_value(f, want) == got)
+		got = f == NULL ? dr_mad_value(&mad, -o->key->obj)
+				: vs_cm_field_value(f, s->pkt.payload + VS_MAD_HDR_LEN);
+		if ((f == NULL ? want : dr_cm_value(f, want)) == got)
 			continue;
-		*column = o->column;
-		(void)snprintf(why, cap, "%s is %llu", f->name, (unsigned long long)got);
+		(void)snprintf(why, cap, "%s is %llu", o->key->name, (unsigned long long)got);
 		return false;
 	}
 	return true;

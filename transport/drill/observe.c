@@ -42,6 +42,7 @@ uint32_t dr_items(struct run *r, const struct stmt *st)
 	case S_NO_CM_EVENT:
 	case S_WAIT:
 	case S_WAIT_IDLE:
+	case S_CALL:
 		return 1;
 	default:
 		return 0;
@@ -281,8 +282,6 @@ static enum outcome too_late(struct run *r, const struct stmt *st, uint64_t star
 static bool matches(struct run *r, const struct stmt *st, uint32_t k, const struct seen *s, char *why, size_t cap,
 		    unsigned *column)
 {
-	uint64_t status;
-
 	why[0] = '\0';
 	*column = st->word_column != 0 ? st->word_column : st->column;
 	switch (st->kind) {
@@ -293,8 +292,7 @@ static bool matches(struct run *r, const struct stmt *st, uint32_t k, const stru
 	case S_ASYNC:
 		return (int)s->async.type == st->word;
 	case S_CM_EVENT:
-		return (int)s->cm.type == st->word && dr_value(r, st, K_REASON, s->cm.status, UINT32_MAX, &status) &&
-		       status == s->cm.status;
+		return dr_match_cm_event(r, st, &s->cm, why, cap, column);
 	default:
 		return true;
 	}
@@ -462,6 +460,26 @@ static enum outcome waiting(struct run *r, const struct stmt *st, uint64_t start
 	return FAILS;
 }
 
+/* What became of the node's newest call. */
+static enum outcome call(struct run *r, const struct stmt *st)
+{
+	const struct option *o = dr_opt(st, K_REFUSED);
+	enum vs_reason why = r->call[st->node].reason;
+
+	if (!r->call[st->node].refused) {
+		if (o == NULL)
+			return HOLDS;
+		dr_verdict(r, st, o->column, "the call was accepted");
+	} else if (o == NULL) {
+		dr_verdict(r, st, st->word_column, "the call was refused (%s)", vs_reason_info(why)->id);
+	} else if (o->v.word > 0 && o->v.word != (int)why) {
+		dr_verdict(r, st, o->column, "the call was refused for another reason: %s", vs_reason_info(why)->id);
+	} else {
+		return HOLDS;
+	}
+	return FAILS;
+}
+
 enum outcome dr_observe(struct run *r, const struct stmt *st, uint64_t start, uint32_t k, bool over, uint64_t *until)
 {
 	if (r->failed)
@@ -486,6 +504,8 @@ enum outcome dr_observe(struct run *r, const struct stmt *st, uint64_t start, ui
 	case S_WAIT:
 	case S_WAIT_IDLE:
 		return waiting(r, st, start, over, until);
+	case S_CALL:
+		return call(r, st);
 	default:
 		return HOLDS;
 	}

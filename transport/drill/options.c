@@ -73,7 +73,7 @@ static bool key_remote(struct parser *ps, struct option *o)
 	return true;
 }
 
-static bool key_refused(struct parser *ps, struct option *o)
+bool dr_reason(struct parser *ps, struct option *o)
 {
 	static struct word words[VS_REASON_COUNT + 1];
 	char name[64];
@@ -120,6 +120,9 @@ static bool key_value(struct parser *ps, struct option *o)
 		return key_remote(ps, o);
 	case KK_GID:
 		return dr_gid(ps, &o->v);
+	case KK_ENCAP:
+		o->v.kind = V_WORD;
+		return dr_encap(ps, &o->v.word);
 	default: /* KK_ICRC, KK_FLAG with a value */
 		if (o->key->kind == KK_ICRC && dr_word(ps, "bad")) {
 			o->v.kind = V_FLAG;
@@ -156,7 +159,7 @@ static bool one_option(struct parser *ps, struct stmt *st, const struct key *k)
 		return false;
 	ps->t++;
 	if (k->id == K_REFUSED)
-		return key_refused(ps, o);
+		return dr_reason(ps, o);
 	if (k->kind == KK_FLAG && !(ps->t->kind == T_PUNCT && dr_same(ps->t, "="))) {
 		o->v.kind = V_FLAG;
 		return true;
@@ -207,12 +210,30 @@ void dr_no_such_key(struct parser *ps, const struct key *keys, const struct word
 	dr_expected(ps, what, words);
 }
 
+/* (refusal allowed): what follows says what became of the call. */
+bool dr_refusal_allowed(struct parser *ps, struct stmt *st)
+{
+	ps->t += 2;
+	if (!dr_word(ps, "allowed")) {
+		dr_expected(ps, "refusal allowed)", NULL);
+		return false;
+	}
+	if (dr_opt(st, K_REFUSED) != NULL) {
+		PF(ps, dr_opt(st, K_REFUSED)->column, "a call is refused, or it may be: not both");
+		return false;
+	}
+	st->perhaps = true;
+	return dr_expect_punct(ps, ")", ")");
+}
+
 bool dr_options(struct parser *ps, struct stmt *st, const struct key *keys)
 {
 	int ignored;
 
 	if (!dr_some_options(ps, st, keys))
 		return false;
+	if (dr_same(ps->t, "(") && dr_same(&ps->t[1], "refusal"))
+		return dr_refusal_allowed(ps, st);
 	if (dr_is_timing(ps->t) || dr_find(dr_decl_words, ps->t, &ignored))
 		return true;
 	dr_no_such_key(ps, keys, NULL, "a key of this statement");

@@ -35,16 +35,18 @@ bool dr_start_packet(struct run *r, const struct stmt *st, struct vs_pkt *p, uin
 	const struct obj *dest = to != NULL && to->v.kind == V_OBJECT ? to->v.obj
 				 : st->obj != NULL                    ? st->obj->peer
 								      : NULL;
+	const struct option *said = dr_opt(st, K_ENCAP);
 	struct vs_av there, here;
-	int node = dest != NULL ? dest->node : to != NULL && to->v.kind == V_NODE ? to->v.word : 0;
+	int encap, node = dest != NULL ? dest->node : to != NULL && to->v.kind == V_NODE ? to->v.word : 0;
 
 	for (unsigned i = 0; dest == NULL && to == NULL && i < r->p->n_nodes; i++)
 		if (r->p->node[i].engine) {
 			node = (int)i;
 			break;
 		}
-	vs_pkt_init(p, encaps[r->encap], op, r->encap < EN_IB);
-	if (r->t->ops->av(r->t, node, &there) < 0 || r->t->ops->av(r->t, st->node, &here) < 0) {
+	encap = said != NULL ? said->v.word : dest != NULL && dest->peer != NULL ? dr_rt(r, dest)->encap : r->encap;
+	vs_pkt_init(p, encaps[encap], op, encap < EN_IB);
+	if (r->t->ops->av(r->t, node, encap, &there) < 0 || r->t->ops->av(r->t, st->node, encap, &here) < 0) {
 		dr_broken(r, st, st->column, "there is no way to that node");
 		return false;
 	}
@@ -61,7 +63,7 @@ bool dr_start_packet(struct run *r, const struct stmt *st, struct vs_pkt *p, uin
 	p->lrh.dlid = 0xc000;
 	memcpy(p->eth.dst, (const uint8_t[]){0x33, 0x33}, 2);
 	memcpy(p->eth.dst + 2, group->v.bytes + 12, 4);
-	if (r->encap == EN_ROCEV2_IPV4) {
+	if (encap == EN_ROCEV2_IPV4) {
 		memcpy(p->eth.dst, (const uint8_t[]){1, 0, 0x5e}, 3);
 		p->eth.dst[3] = group->v.bytes[13] & 0x7f;
 	}

@@ -24,6 +24,7 @@ bool dr_put(struct run *r, const struct stmt *st, struct vs_pkt *p, unsigned sea
 bool dr_send_cm(struct run *r, const struct stmt *st);
 /* What a script says for a field, as it stands in the message: an MTU in bytes becomes its code. */
 uint64_t dr_cm_value(const struct vs_cm_field *f, uint64_t v);
+uint64_t dr_mad_value(const struct vs_mad *m, int field); /* enum dr_mad */
 bool dr_parse_cm(const struct vs_pkt *p, struct vs_cm_msg *m);
 
 #endif

@@ -8,44 +8,26 @@
 #include <stdio.h>
 
 #include "drill_int.h"
-#include "vs/cm.h"
 
 const struct key dr_packet_keys[] = {
-	{"psn", K_PSN, KK_RANGE, NULL, 0},
-	{"msn", K_MSN, KK_NUM, NULL, 0},
-	{"va", K_VA, KK_NUM, NULL, 0},
-	{"rkey", K_RKEY, KK_NUM, NULL, 0},
-	{"dmalen", K_DMALEN, KK_NUM, NULL, 0},
-	{"data", K_DATA, KK_DATA, NULL, 0},
-	{"ackreq", K_ACKREQ, KK_FLAG, NULL, 0},
-	{"se", K_SE, KK_FLAG, NULL, 0},
-	{"imm", K_IMM, KK_NUM, NULL, 0},
-	{"inv", K_INV, KK_NUM, NULL, 0},
-	{"qkey", K_QKEY, KK_NUM, NULL, 0},
-	{"srcqp", K_SRCQP, KK_NUM, NULL, 0},
-	{"destqp", K_DESTQP, KK_NUM, NULL, 0},
-	{"syndrome", K_SYNDROME, KK_NUM, NULL, 0},
-	{"credits", K_CREDITS, KK_NUM, NULL, 0},
-	{"timer", K_TIMER, KK_NUM, NULL, 0},
-	{"orig", K_ORIG, KK_NUM, NULL, 0},
-	{"add", K_ADD, KK_NUM, NULL, 0},
-	{"swap", K_SWAP, KK_NUM, NULL, 0},
-	{"compare", K_COMPARE, KK_NUM, NULL, 0},
-	{"pkey", K_PKEY, KK_NUM, NULL, 0},
-	{"migreq", K_MIGREQ, KK_FLAG, NULL, 0},
-	{"fecn", K_FECN, KK_FLAG, NULL, 0},
-	{"becn", K_BECN, KK_FLAG, NULL, 0},
-	{"tver", K_TVER, KK_NUM, NULL, 0},
-	{"padcnt", K_PADCNT, KK_NUM, NULL, 0},
-	{"plt", K_PLT, KK_NUM, NULL, 0},
-	{"sel", K_SEL, KK_NUM, NULL, 0},
-	{"ecn", K_ECN, KK_NUM, NULL, 0},
-	{"icrc", K_ICRC, KK_ICRC, NULL, 0},
-	{"flip", K_FLIP, KK_NUM, NULL, 0},
-	{"len", K_LEN, KK_NUM, NULL, 0},
-	{"to", K_TO, KK_REMOTE, NULL, 0},
-	{"mgid", K_MGID, KK_GID, NULL, 0},
-	{NULL, 0, KK_NUM, NULL, 0},
+	{"psn", K_PSN, KK_RANGE, NULL, 0},       {"msn", K_MSN, KK_NUM, NULL, 0},
+	{"va", K_VA, KK_NUM, NULL, 0},           {"rkey", K_RKEY, KK_NUM, NULL, 0},
+	{"dmalen", K_DMALEN, KK_NUM, NULL, 0},   {"data", K_DATA, KK_DATA, NULL, 0},
+	{"ackreq", K_ACKREQ, KK_FLAG, NULL, 0},  {"se", K_SE, KK_FLAG, NULL, 0},
+	{"imm", K_IMM, KK_NUM, NULL, 0},         {"inv", K_INV, KK_NUM, NULL, 0},
+	{"qkey", K_QKEY, KK_NUM, NULL, 0},       {"srcqp", K_SRCQP, KK_NUM, NULL, 0},
+	{"destqp", K_DESTQP, KK_NUM, NULL, 0},   {"syndrome", K_SYNDROME, KK_NUM, NULL, 0},
+	{"credits", K_CREDITS, KK_NUM, NULL, 0}, {"timer", K_TIMER, KK_NUM, NULL, 0},
+	{"orig", K_ORIG, KK_NUM, NULL, 0},       {"add", K_ADD, KK_NUM, NULL, 0},
+	{"swap", K_SWAP, KK_NUM, NULL, 0},       {"compare", K_COMPARE, KK_NUM, NULL, 0},
+	{"pkey", K_PKEY, KK_NUM, NULL, 0},       {"migreq", K_MIGREQ, KK_FLAG, NULL, 0},
+	{"fecn", K_FECN, KK_FLAG, NULL, 0},      {"becn", K_BECN, KK_FLAG, NULL, 0},
+	{"tver", K_TVER, KK_NUM, NULL, 0},       {"padcnt", K_PADCNT, KK_NUM, NULL, 0},
+	{"plt", K_PLT, KK_NUM, NULL, 0},         {"sel", K_SEL, KK_NUM, NULL, 0},
+	{"ecn", K_ECN, KK_NUM, NULL, 0},         {"icrc", K_ICRC, KK_ICRC, NULL, 0},
+	{"flip", K_FLIP, KK_NUM, NULL, 0},       {"len", K_LEN, KK_NUM, NULL, 0},
+	{"to", K_TO, KK_REMOTE, NULL, 0},        {"mgid", K_MGID, KK_GID, NULL, 0},
+	{"encap", K_ENCAP, KK_ENCAP, NULL, 0},   {NULL, 0, KK_NUM, NULL, 0},
 };
 static const struct key raw_keys[] = {
 	{"icrc", K_ICRC, KK_ICRC, NULL, 0}, {"flip", K_FLIP, KK_NUM, NULL, 0}, {NULL, 0, KK_NUM, NULL, 0}};
@@ -99,97 +81,6 @@ static bool opcode(struct parser *ps, struct stmt *st)
 	st->word = op;
 	ps->t++;
 	return true;
-}
-
-/* ---- CM messages: their keys are the fields of cm.def ---- */
-
-static bool cm_message(struct parser *ps, struct stmt *st)
-{
-	struct word words[16];
-	const struct vs_cm_info *all;
-	size_t count, i;
-
-	all = vs_cm_messages(&count);
-	for (i = 0; i < count && i < 15; i++)
-		words[i] = (struct word){all[i].abbrev, all[i].attribute};
-	words[i] = (struct word){NULL, 0};
-	if (!dr_find(words, ps->t, &st->word2)) {
-		dr_expected(ps, "a CM message", words);
-		return false;
-	}
-	ps->t++;
-	return true;
-}
-
-static const struct vs_cm_field *cm_field(const struct stmt *st, const struct token *t)
-{
-	const struct vs_cm_field *f;
-	size_t n;
-	/* short names for what scripts say often */
-	static const char *const alias[][2] = {{"service", "service_id"}, {"mtu", "path_mtu"}};
-
-	f = vs_cm_fields((uint16_t)st->word2, &n);
-	for (size_t i = 0; i < n; i++) {
-		if (dr_same(t, f[i].name) && f[i].width <= 64 && f[i].kind < VS_CM_KIND_GID)
-			return &f[i];
-		for (unsigned k = 0; k < 2; k++)
-			if (dr_same(t, alias[k][0]) && strcmp(f[i].name, alias[k][1]) == 0)
-				return &f[i];
-	}
-	return NULL;
-}
-
-/* The key of a CM field carries its place in the table. */
-static bool cm_option(struct parser *ps, struct stmt *st)
-{
-	const struct vs_cm_field *f = ps->t->kind == T_WORD ? cm_field(st, ps->t) : NULL;
-	struct option **at = &st->opt, *o = dr_new(ps, sizeof(*o));
-	struct key *k = dr_new(ps, sizeof(*k));
-	struct word words[80];
-	size_t n;
-
-	if (o == NULL || k == NULL)
-		return false;
-	if (f == NULL) {
-		const struct vs_cm_field *all = vs_cm_fields((uint16_t)st->word2, &n);
-		unsigned used = 0;
-
-		for (size_t i = 0; i < n && used < 78; i++)
-			words[used++] = (struct word){all[i].name, 0};
-		words[used++] = (struct word){"service", 0};
-		words[used] = (struct word){NULL, 0};
-		dr_expected(ps, "a field of the message", words);
-		return false;
-	}
-	for (; *at != NULL; at = &(*at)->next) {
-		if ((*at)->key->name == f->name) {
-			PF(ps, ps->t->column, "%s is said twice", f->name);
-			return false;
-		}
-	}
-	*k = (struct key){f->name, K_MAD + 1000, KK_NUM, NULL, (int)(f - vs_cm_fields((uint16_t)st->word2, &n))};
-	*at = o;
-	o->key = k;
-	o->column = ps->t->column;
-	ps->t++;
-	if (!dr_expect_punct(ps, "=", "="))
-		return false;
-	/* qpn=peer.q: messages name queue pairs before there is a connection. */
-	if (st->kind == S_SEND && dr_node(ps, ps->t) == st->node && dr_same(&ps->t[1], ".") &&
-	    ps->t[2].kind == T_WORD && dr_lookup(ps, st->node, &ps->t[2]) == NULL &&
-	    dr_object(ps, st->node, O_QP, &ps->t[2]) == NULL)
-		return false;
-	return dr_number_value(ps, &o->v, false);
-}
-
-static bool cm_statement(struct parser *ps, struct stmt *st)
-{
-	if (!cm_message(ps, st))
-		return false;
-	while (ps->t->kind == T_WORD && dr_same(&ps->t[1], "="))
-		if (!cm_option(ps, st))
-			return false;
-	return dr_timing(ps, st);
 }
 
 /* ---- other packets ---- */
@@ -323,5 +214,5 @@ bool dr_packet_statement(struct parser *ps, int node, struct obj *obj)
 		return raw_statement(ps, st, false);
 	if (!opcode(ps, st))
 		return false;
-	return st->word == OP_CM ? cm_statement(ps, st) : ordinary(ps, st);
+	return st->word == OP_CM ? dr_cm_message(ps, st) : ordinary(ps, st);
 }

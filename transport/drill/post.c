@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * post.c - work requests of the script, and its connections.
+ * post.c - work requests of the script.
  */
 #include <stdlib.h>
 
@@ -14,21 +14,6 @@ struct request {
 	uint32_t n;
 	uint8_t bytes[4096]; /* inline */
 };
-
-static bool outcome(struct run *r, const struct stmt *st, int rc)
-{
-	const struct option *o = dr_opt(st, K_REFUSED);
-	enum vs_reason why = rc < 0 ? r->t->ops->reason(r->t, st->node) : VS_REASON_NONE;
-
-	if (rc < 0 && o == NULL)
-		dr_verdict(r, st, st->column, "the call was refused with %s (%s)", vs_err_name(rc),
-			   vs_reason_info(why)->id);
-	else if (rc >= 0 && o != NULL)
-		dr_verdict(r, st, o->column, "the call was accepted");
-	else if (o != NULL && o->v.word > 0 && o->v.word != (int)why)
-		dr_verdict(r, st, o->column, "the call was refused for another reason: %s", vs_reason_info(why)->id);
-	return !r->failed && rc >= 0;
-}
 
 /* The memory of request k. */
 static bool memory(struct run *r, const struct stmt *st, uint32_t k, struct request *q)
@@ -84,60 +69,85 @@ static bool remote(struct run *r, const struct stmt *st, struct vs_send_wr *wr)
 	return true;
 }
 
-/* Datagrams: the way, and who gets it. */
-static bool datagram(struct run *r, const struct stmt *st, struct vs_send_wr *wr)
+/* The way of a datagram: a handle that ah= names, or one that is made for this line and kept. */
+static bool way(struct run *r, const struct stmt *st, struct vs_send_wr *wr)
 {
-	const struct option *to = dr_opt(st, K_TO), *gid = dr_opt(st, K_MGID);
+	const struct option *to = dr_opt(st, K_TO), *gid = dr_opt(st, K_MGID), *ah = dr_opt(st, K_AH);
+	const struct option *encap = dr_opt(st, K_ENCAP);
+	struct rt_obj *rt = dr_rt(r, st->obj);
 	struct vs_av av;
-	uint64_t qkey;
-	void *ah;
+	bool said;
+	void *h;
 
-	if (st->obj->type != VS_QPT_UD)
+	if (ah != NULL) {
+		if (dr_rt(r, ah->v.obj)->h == NULL)
+			dr_broken(r, st, ah->column, "%s is not there", ah->v.obj->name);
+		wr->ud.ah = dr_rt(r, ah->v.obj)->h;
+		return !r->failed;
+	}
+	if (rt->ah_of == st) {
+		wr->ud.ah = rt->ah;
 		return true;
-	if (gid == NULL && (to == NULL || to->v.kind != V_OBJECT)) {
-		dr_broken(r, st, st->column, "a datagram needs to=NODE.QP or mgid=");
-		return false;
 	}
-	(void)r->t->ops->av(r->t, to != NULL ? to->v.obj->node : st->node, &av);
-	wr->ud.remote_qpn = to != NULL ? dr_rt(r, to->v.obj)->qpn : VS_QPN_MULTICAST;
-	qkey = to != NULL ? dr_rt(r, to->v.obj)->qkey : dr_rt(r, st->obj)->qkey;
-	if (!dr_value(r, st, K_QKEY, qkey, UINT32_MAX, &qkey))
+	(void)r->t->ops->av(r->t, to != NULL ? to->v.obj->node : st->node, encap != NULL ? encap->v.word : -1, &av);
+	if (gid != NULL)
+		dr_group_address(r, gid->v.bytes, &av);
+	if (!dr_address(r, st, &av, &said))
 		return false;
-	wr->ud.remote_qkey = (uint32_t)qkey;
-	if (gid != NULL) {
-		av.is_global = true;
-		memcpy(av.dgid, gid->v.bytes, 16);
-		memset(av.dmac, 0, 6);
-		av.dlid = r->encap >= EN_IB ? 0xc000 : 0;
-	}
-	if (r->t->ops->ah_create(r->t, st->node, &av, &ah) < 0) {
+	if (r->t->ops->ah_create(r->t, st->node, rt->pd, &av, &h) < 0) {
 		dr_verdict(r, st, st->column, "the address was refused: %s",
 			   vs_reason_info(r->t->ops->reason(r->t, st->node))->id);
 		return false;
 	}
-	wr->ud.ah = ah;
+	rt->ah_of = st;
+	rt->ah = wr->ud.ah = h;
 	return true;
 }
 
+static bool datagram(struct run *r, const struct stmt *st, struct vs_send_wr *wr)
+{
+	const struct option *to = dr_opt(st, K_TO);
+	const bool named = to != NULL && to->v.kind == V_OBJECT;
+	uint64_t qkey, qpn;
+
+	if (st->obj->type != VS_QPT_UD)
+		return true;
+	if (!named && dr_opt(st, K_MGID) == NULL && (dr_opt(st, K_AH) == NULL || dr_opt(st, K_DESTQP) == NULL)) {
+		dr_broken(r, st, st->column, "a datagram needs to=NODE.QP or mgid=, or ah= and destqp=");
+		return false;
+	}
+	qpn = named ? dr_rt(r, to->v.obj)->qpn : VS_QPN_MULTICAST;
+	qkey = named ? dr_rt(r, to->v.obj)->qkey : dr_rt(r, st->obj)->qkey;
+	if (!dr_value(r, st, K_QKEY, qkey, UINT32_MAX, &qkey) || !dr_value(r, st, K_DESTQP, qpn, UINT32_MAX, &qpn))
+		return false;
+	wr->ud.remote_qkey = (uint32_t)qkey;
+	wr->ud.remote_qpn = (uint32_t)qpn;
+	return way(r, st, wr);
+}
+
+/* bind mw= [mr=REGION[a:b]]; va= and len= where the range is not that of the slice. */
 static bool bind(struct run *r, const struct stmt *st, struct vs_send_wr *wr)
 {
 	const struct option *mw = dr_opt(st, K_MW), *mr = dr_opt(st, K_MR);
-	uint64_t access, key;
-	uint32_t from, to;
+	uint64_t access, key, va = 0, len = 0;
+	uint32_t from = 0, to = 0;
 
 	if (st->word != VS_WR_BIND_MW)
 		return true;
-	if (!dr_memory(r, st, &mr->v, &from, &to) || !dr_value(r, st, K_ACCESS, 0, UINT32_MAX, &access) ||
-	    !dr_value(r, st, K_KEY, 0, 255, &key))
+	if ((mr != NULL && !dr_memory(r, st, &mr->v, &from, &to)) ||
+	    !dr_value(r, st, K_ACCESS, 0, UINT32_MAX, &access) || !dr_value(r, st, K_KEY, 0, 255, &key))
 		return false;
-	if (dr_rt(r, mw->v.obj)->h == NULL || dr_rt(r, mr->v.obj)->h == NULL) {
+	if (dr_rt(r, mw->v.obj)->h == NULL || (mr != NULL && dr_rt(r, mr->v.obj)->h == NULL)) {
 		dr_broken(r, st, st->column, "the window or the region is not there");
 		return false;
 	}
+	va = mr != NULL ? dr_rt(r, mr->v.obj)->mem.addr + from : 0;
+	if (!dr_value(r, st, K_VA, va, UINT64_MAX, &va) || !dr_value(r, st, K_LEN, to - from, UINT64_MAX, &len))
+		return false;
 	wr->bind.mw = dr_rt(r, mw->v.obj)->h;
-	wr->bind.mr = dr_rt(r, mr->v.obj)->h;
-	wr->bind.addr = dr_rt(r, mr->v.obj)->mem.addr + from;
-	wr->bind.length = to - from;
+	wr->bind.mr = mr != NULL ? dr_rt(r, mr->v.obj)->h : NULL;
+	wr->bind.addr = va;
+	wr->bind.length = len;
 	wr->bind.access = (uint32_t)access;
 	wr->bind.rkey = (r->t->ops->mw_rkey(r->t, wr->bind.mw, false) & ~0xffu) | (uint32_t)key;
 	return true;
@@ -150,7 +160,7 @@ static bool numbers(struct run *r, const struct stmt *st, struct vs_send_wr *wr)
 	if (!dr_value(r, st, K_IMM, 0x1badcafe, UINT32_MAX, &imm) || !dr_value(r, st, K_INV, 0, UINT32_MAX, &inv) ||
 	    !dr_value(r, st, K_ADD, 1, UINT64_MAX, &add) || !dr_value(r, st, K_COMPARE, add, UINT64_MAX, &compare) ||
 	    !dr_value(r, st, K_SWAP, 0, UINT64_MAX, &swap) || !dr_value(r, st, K_PLT, 1, 15, &plt) ||
-	    !dr_value(r, st, K_SEL, 0, 3, &sel) || !dr_value(r, st, K_LEN, wr->flush.length, UINT32_MAX, &len))
+	    !dr_value(r, st, K_SEL, 0, 3, &sel) || !dr_value(r, st, K_LEN, wr->flush.length, UINT64_MAX, &len))
 		return false;
 	wr->imm_data = (uint32_t)imm;
 	wr->invalidate_rkey = (uint32_t)inv;
@@ -254,7 +264,7 @@ static bool post_one(struct run *r, const struct stmt *st, struct request *q, ui
 		q->wr.num_sge = q->n;
 		rc = r->t->ops->post_send(r->t, rt->h, &q->wr);
 	}
-	if (outcome(r, st, rc))
+	if (dr_call(r, st, st->node, rc))
 		remember(r, st, wr_id, q->wr.flags & VS_SEND_SIGNALED || rt->sig_all);
 	return !r->failed;
 }
@@ -275,164 +285,4 @@ void dr_post(struct run *r, const struct stmt *st)
 				break;
 	}
 	free(q);
-}
-
-/* ---- connections ---- */
-
-static bool cm_param(struct run *r, const struct stmt *st, struct obj *o, struct vs_conn_param *p)
-{
-	const struct option *to = dr_opt(st, K_TO);
-	int node = to != NULL && to->v.kind == V_NODE ? to->v.word : st->node == 0 ? 1 : 0;
-	uint64_t service, psn, mtu, timeout, retries;
-
-	if (!dr_value(r, st, K_SERVICE, 0, UINT64_MAX, &service) || !dr_value(r, st, K_PSN, 0xfffffa, 0xffffff, &psn) ||
-	    !dr_value(r, st, K_MTU, 1024, 4096, &mtu) || !dr_value(r, st, K_TIMEOUT, 18, 31, &timeout) ||
-	    !dr_value(r, st, K_RETRY_CNT, 3, 15, &retries))
-		return false;
-	*p = (struct vs_conn_param){.service_id = service,
-				    .qpn = dr_rt(r, o)->qpn,
-				    .starting_psn = (uint32_t)psn,
-				    .responder_resources = 4,
-				    .initiator_depth = 4,
-				    .retry_count = 7,
-				    .rnr_retry = 7,
-				    .local_ack_timeout = 14,
-				    .cm_response_timeout = (uint8_t)timeout,
-				    .max_cm_retries = (uint8_t)retries};
-	p->path_mtu = VS_MTU_256;
-	while (p->path_mtu < VS_MTU_4096 && vs_mtu_bytes(p->path_mtu) < mtu)
-		p->path_mtu++;
-	(void)r->t->ops->av(r->t, node, &p->path);
-	dr_rt(r, o)->psn = (uint32_t)psn;
-	return true;
-}
-
-static bool cm_qp(struct run *r, const struct stmt *st, struct obj *o)
-{
-	struct rt_obj *rt = dr_rt(r, o);
-	struct vs_qp_init init = {
-		.type = VS_QPT_RC, .send_cq = r->cq[o->node], .recv_cq = r->cq[o->node], .cap = {256, 256, 4, 4, 128}};
-
-	if (rt->made)
-		return true;
-	rt->made = r->t->ops->qp_create(r->t, o->node, &init, &rt->h, &rt->qpn) >= 0;
-	rt->mtu = 1024;
-	if (!rt->made)
-		dr_broken(r, st, 1, "there is no room for a queue pair");
-	return rt->made;
-}
-
-static bool cm_step(struct run *r, const struct stmt *st, struct obj *o, enum vs_qp_state to)
-{
-	struct vs_qp_attr a;
-	uint32_t mask;
-
-	if (r->t->ops->conn_attr(r->t, dr_rt(r, o)->conn, to, &a, &mask) >= 0 &&
-	    r->t->ops->qp_modify(r->t, dr_rt(r, o)->h, &a, mask) >= 0) {
-		if (to == VS_QPS_RTR)
-			dr_rt(r, o)->mtu = vs_mtu_bytes(a.path_mtu);
-		return true;
-	}
-	dr_verdict(r, st, st != NULL ? st->column : 1, "the queue pair can't go to %s: %s", vs_qp_state_name(to),
-		   vs_reason_info(r->t->ops->reason(r->t, o->node))->id);
-	return false;
-}
-
-static bool in_reset(struct run *r, const struct obj *o)
-{
-	return r->t->ops->qp_state(r->t, dr_rt(r, o)->h) == VS_QPS_RESET;
-}
-
-/* A listener takes the connection that asks: its queue pair is ready to receive before the REP goes out. */
-static void accept(struct run *r, const struct stmt *st, struct obj *o)
-{
-	struct rt_obj *rt = dr_rt(r, o);
-	struct vs_conn_param p;
-
-	if (!cm_qp(r, st, o) || !cm_param(r, st, o, &p))
-		return;
-	if (in_reset(r, o) && !cm_step(r, st, o, VS_QPS_INIT))
-		return;
-	if (cm_step(r, st, o, VS_QPS_RTR))
-		(void)outcome(r, st, r->t->ops->accept(r->t, rt->conn, &p));
-}
-
-static void establish(struct run *r, const struct stmt *st, struct obj *o)
-{
-	if (in_reset(r, o) && !cm_step(r, st, o, VS_QPS_INIT))
-		return;
-	if (cm_step(r, st, o, VS_QPS_RTR) && cm_step(r, st, o, VS_QPS_RTS))
-		(void)outcome(r, st, r->t->ops->establish(r->t, dr_rt(r, o)->conn));
-}
-
-void dr_cm(struct run *r, const struct stmt *st)
-{
-	struct rt_obj *rt = dr_rt(r, st->obj);
-	struct vs_conn_param p;
-	uint64_t reason;
-
-	if (rt->gone) {
-		dr_broken(r, st, st->column, "%s is not there", st->obj->name);
-		return;
-	}
-	if (st->word > CM_CONNECT && rt->conn == NULL) {
-		dr_broken(r, st, st->column, "%s has no connection yet", st->obj->name);
-		return;
-	}
-	switch (st->word) {
-	case CM_LISTEN:
-		rt->cm_stmt = st;
-		rt->automatic = dr_opt(st, K_MANUAL) == NULL;
-		r->listener[st->node] = st->obj;
-		if (cm_param(r, st, st->obj, &p))
-			(void)outcome(r, st, r->t->ops->listen(r->t, st->node, p.service_id));
-		break;
-	case CM_CONNECT:
-		rt->cm_stmt = st;
-		rt->automatic = dr_opt(st, K_MANUAL) == NULL;
-		if (cm_qp(r, st, st->obj) && cm_param(r, st, st->obj, &p))
-			(void)outcome(r, st, r->t->ops->connect(r->t, st->node, &p, &rt->conn));
-		break;
-	case CM_ACCEPT:
-		accept(r, st, st->obj);
-		break;
-	case CM_ESTABLISH:
-		establish(r, st, st->obj);
-		break;
-	case CM_REJECT:
-		if (dr_value(r, st, K_REASON, 28, 0xffff, &reason))
-			(void)outcome(r, st, r->t->ops->reject(r->t, rt->conn, (uint16_t)reason));
-		break;
-	default:
-		(void)outcome(r, st, r->t->ops->disconnect(r->t, rt->conn));
-		break;
-	}
-}
-
-/* What the application that the script stands for does by itself: accept, go on to RTS. */
-void dr_cm_heard(struct run *r, int node, struct seen *s)
-{
-	struct obj *o = NULL;
-
-	for (unsigned i = 0; i < r->p->n_objs; i++)
-		if (r->p->obj[i]->node == node && r->obj[i].conn == s->cm.conn && r->obj[i].conn != NULL)
-			o = r->p->obj[i];
-	if (s->cm.type == VS_CONN_EV_REQUEST) {
-		o = r->listener[node];
-		if (o == NULL || dr_rt(r, o)->conn != NULL)
-			return;
-		dr_rt(r, o)->conn = s->cm.conn;
-	}
-	if (o == NULL || dr_rt(r, o)->cm_stmt == NULL || dr_rt(r, o)->gone)
-		return;
-	if (s->cm.type == VS_CONN_EV_ESTABLISHED && dr_rt(r, o)->h != NULL &&
-	    r->t->ops->qp_state(r->t, dr_rt(r, o)->h) == VS_QPS_RTR)
-		(void)cm_step(r, dr_rt(r, o)->cm_stmt, o, VS_QPS_RTS);
-	if (!dr_rt(r, o)->automatic || (s->cm.type != VS_CONN_EV_REQUEST && s->cm.type != VS_CONN_EV_RESPONSE))
-		return;
-	if (s->cm.type == VS_CONN_EV_REQUEST)
-		accept(r, dr_rt(r, o)->cm_stmt, o);
-	else
-		establish(r, dr_rt(r, o)->cm_stmt, o);
-	dr_take(r, SEEN_CM, s);
 }

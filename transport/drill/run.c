@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "run.h"
+#include "packet.h"
 #include "vs/cm.h"
 #include "vs/icrc.h"
 #include "vs/mad.h"
@@ -53,6 +53,7 @@ void dr_broken(struct run *r, const struct stmt *st, unsigned column, const char
 static bool packet_field(struct run *r, const struct stmt *st, const struct expr *e, uint64_t *v)
 {
 	struct rt_obj *o = dr_rt(r, e->obj);
+	struct vs_mad mad;
 	size_t n;
 	const struct vs_cm_field *f = o->cm.attribute != 0 ? vs_cm_fields(o->cm.attribute, &n) : NULL;
 
@@ -61,6 +62,14 @@ static bool packet_field(struct run *r, const struct stmt *st, const struct expr
 			continue;
 		*v = vs_cm_field_value(&f[i], o->pkt.payload + VS_MAD_HDR_LEN);
 		return true;
+	}
+	if (o->cm.attribute != 0 && vs_mad_parse(&mad, o->pkt.payload, o->pkt.payload_len) == VS_OK) {
+		for (const struct word *w = dr_mad_words; w->name != NULL; w++) {
+			if (strcmp(w->name, e->name) != 0)
+				continue;
+			*v = dr_mad_value(&mad, w->value);
+			return true;
+		}
 	}
 	if (e->field != K_NONE && dr_field(&o->pkt, e->field, v))
 		return true;
@@ -296,11 +305,20 @@ static void hear_cq(struct run *r, int node, struct obj *o, void *cq)
 	}
 }
 
+static struct obj *queue_of(struct run *r, int node, const void *cq)
+{
+	for (unsigned i = 0; i < r->p->n_objs; i++)
+		if (r->p->obj[i]->node == node && r->p->obj[i]->kind == O_CQ && r->obj[i].h == cq)
+			return r->p->obj[i];
+	return NULL;
+}
+
 void dr_hear(struct run *r)
 {
 	struct vs_conn_event ev;
 	struct vs_async a;
 	struct seen *s;
+	void *cq = NULL;
 
 	for (unsigned i = 0; i < r->p->n_objs; i++) {
 		struct obj *o = r->p->obj[i];
@@ -314,8 +332,8 @@ void dr_hear(struct run *r)
 		hear_cq(r, n, NULL, r->cq[n]);
 		while (r->t->ops->async(r->t, n, &a) == 1 && (s = push(r, SEEN_ASYNC, n, 0)) != NULL)
 			s->async = a;
-		while (r->t->ops->comp_event(r->t, n) == 1 && push(r, SEEN_COMP, n, 0) != NULL)
-			;
+		while (r->t->ops->comp_event(r->t, n, &cq) == 1 && (s = push(r, SEEN_COMP, n, 0)) != NULL)
+			s->cq = queue_of(r, n, cq);
 		while (r->t->ops->conn_event(r->t, n, &ev) == 1 && (s = push(r, SEEN_CM, n, 0)) != NULL) {
 			s->cm = ev;
 			dr_cm_heard(r, n, s);
@@ -430,13 +448,18 @@ static void statements(struct run *r, const struct stmt *st, uint64_t start, boo
 static bool node_option(struct run *r, struct dr_setup *s, const struct stmt *st)
 {
 	struct dr_node_opt *o = &s->node[st->node];
-	uint64_t ack = 0, window = 0, rd = 0, e2e = 0, cc = 0;
+	uint64_t ack = 0, window = 0, rd = 0, mtu = 0;
 
 	if (!dr_value(r, st, K_ACK_EVERY, 0, 4096, &ack) || !dr_value(r, st, K_WINDOW, 0, 0x7fffff, &window) ||
-	    !dr_value(r, st, K_RD_ATOMIC, 0, 255, &rd) || !dr_value(r, st, K_E2E, 0, 1, &e2e) ||
-	    !dr_value(r, st, K_CC, 0, 1, &cc))
+	    !dr_value(r, st, K_RD_ATOMIC, 0, 255, &rd) || !dr_value(r, st, K_MTU, 0, 4096, &mtu))
 		return false;
-	*o = (struct dr_node_opt){(uint32_t)ack, (uint32_t)window, (uint32_t)rd, e2e != 0, cc != 0};
+	o->ack_every = (uint32_t)ack;
+	o->window = (uint32_t)window;
+	o->max_rd_atomic = (uint32_t)rd;
+	o->mtu = (uint32_t)mtu;
+	o->e2e_credits = dr_opt(st, K_E2E) != NULL;
+	o->cc = dr_opt(st, K_CC) != NULL;
+	o->privileged_qkey = dr_opt(st, K_PRIVILEGED) != NULL;
 	return true;
 }
 
@@ -488,6 +511,7 @@ static bool open_target(struct run *r)
 	for (unsigned i = 0; i < r->p->n_objs; i++) {
 		const struct obj *o = r->p->obj[i];
 
+		r->obj[i].encap = r->encap;
 		if (o->kind != O_QP || r->p->node[o->node].engine)
 			continue;
 		r->obj[i].made = true;
@@ -496,7 +520,7 @@ static bool open_target(struct run *r)
 		r->obj[i].qkey = 0x11111111;
 	}
 	for (int i = 0; i < (int)r->p->n_nodes; i++) {
-		if (r->p->node[i].engine && r->t->ops->cq_create(r->t, i, 16384, &r->cq[i]) < 0) {
+		if (r->p->node[i].engine && r->t->ops->cq_create(r->t, i, 16384, NULL, &r->cq[i]) < 0) {
 			dr_broken(r, NULL, 0, "there is no room for a completion queue");
 			return false;
 		}

@@ -23,6 +23,11 @@ struct rt_obj {
 	void *conn;
 	const struct stmt *cm_stmt; /* that listens or connects */
 	bool automatic, sig_all;
+	void *pd;                 /* O_QP: its protection domain, NULL: the usual one */
+	const struct stmt *ah_of; /* O_QP: the line that `ah` was made for */
+	void *ah;
+	struct obj *channel; /* O_CQ */
+	int encap;           /* O_QP: enum dr_encap, that of its packets */
 	/* O_PACKET */
 	uint64_t time;
 	struct vs_pkt pkt;
@@ -82,7 +87,11 @@ struct run {
 	bool failed;
 	char variants[64];
 	uint64_t steps;
-	struct obj *listener[MAX_NODES];
+	void *waiting[MAX_NODES]; /* a connection that asks and that no listener's queue pair has taken */
+	struct {
+		bool refused;
+		enum vs_reason reason;
+	} call[MAX_NODES]; /* the newest one of a node */
 };
 
 enum outcome { HOLDS, PENDING, FAILS };
@@ -116,10 +125,31 @@ void dr_keep(struct run *r, const struct stmt *st, const struct seen *s); /* as 
 
 /* verbs.c */
 void dr_execute(struct run *r, const struct stmt *st); /* what is done at once */
+bool dr_make_qp(struct run *r, const struct stmt *st, struct obj *o);
+/* objects.c */
+/*
+ * What became of a call: is it as the script wants it, accepted or refused with the reason that it names? True when
+ * it was accepted and may be; it is remembered for `call refused`.
+ */
+bool dr_call(struct run *r, const struct stmt *st, int node, int rc);
+/* Is it there? Otherwise the script is wrong. */
+bool dr_there(struct run *r, const struct stmt *st, const struct obj *o, unsigned column);
+void *dr_pd(struct run *r, const struct stmt *st);                                   /* that pd= names, or NULL */
+bool dr_address(struct run *r, const struct stmt *st, struct vs_av *av, bool *said); /* keys of an address vector */
+void dr_group_address(struct run *r, const uint8_t gid[16], struct vs_av *av);
+void dr_forget(struct run *r, const struct obj *queue);
+void dr_make(struct run *r, const struct stmt *st);
+void dr_change(struct run *r, const struct stmt *st);
+void dr_destroy(struct run *r, const struct stmt *st);
+void dr_group(struct run *r, const struct stmt *st);
+void dr_arm(struct run *r, const struct stmt *st);
+/* post.c */
 void dr_post(struct run *r, const struct stmt *st);
+/* conn.c */
 void dr_cm(struct run *r, const struct stmt *st);
 void dr_cm_heard(struct run *r, int node, struct seen *s);
-bool dr_make_qp(struct run *r, const struct stmt *st, struct obj *o);
+bool dr_match_cm_event(struct run *r, const struct stmt *st, const struct vs_conn_event *e, char *why, size_t cap,
+		       unsigned *column);
 
 /* observe.c */
 uint32_t dr_items(struct run *r, const struct stmt *st);

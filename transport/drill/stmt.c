@@ -34,6 +34,14 @@ static const struct key post_keys[] = {
 	{"lkey", K_TYPE, KK_NUM, NULL, 0},
 	{"refused", K_REFUSED, KK_FLAG, NULL, 0},
 	{"mgid", K_MGID, KK_GID, NULL, 0},
+	{"ah", K_AH, KK_OBJ, NULL, O_AH},
+	{"destqp", K_DESTQP, KK_NUM, NULL, 0},
+	{"sl", K_SL, KK_NUM, NULL, 0},
+	{"tclass", K_TCLASS, KK_NUM, NULL, 0},
+	{"hop_limit", K_HOP_LIMIT, KK_NUM, NULL, 0},
+	{"flow_label", K_FLOW_LABEL, KK_NUM, NULL, 0},
+	{"gid_index", K_GID_INDEX, KK_NUM, NULL, 0},
+	{"encap", K_ENCAP, KK_ENCAP, NULL, 0},
 	{NULL, 0, KK_NUM, NULL, 0},
 };
 static const struct key memory_key = {"memory", K_DATA, KK_SLICE, NULL, 0};
@@ -46,19 +54,19 @@ static const struct key arm_keys[] = {
 	{"cq", K_CQ, KK_OBJ, NULL, O_CQ}, {"solicited", K_SOLICITED, KK_FLAG, NULL, 0}, {NULL, 0, KK_NUM, NULL, 0}};
 static const struct key group_keys[] = {
 	{"mgid", K_MGID, KK_GID, NULL, 0}, {"refused", K_REFUSED, KK_FLAG, NULL, 0}, {NULL, 0, KK_NUM, NULL, 0}};
+static const struct key rereg_keys[] = {{"access", K_ACCESS, KK_SET, dr_access_words, 0},
+					{"pd", K_PD, KK_OBJ, NULL, O_PD},
+					{"refused", K_REFUSED, KK_FLAG, NULL, 0},
+					{NULL, 0, KK_NUM, NULL, 0}};
+static const struct key resize_keys[] = {
+	{"cqe", K_CQE, KK_NUM, NULL, 0}, {"refused", K_REFUSED, KK_FLAG, NULL, 0}, {NULL, 0, KK_NUM, NULL, 0}};
+static const struct key srq_modify_keys[] = {{"max_wr", K_MAX_WR, KK_NUM, NULL, 0},
+					     {"limit", K_LIMIT, KK_NUM, NULL, 0},
+					     {"refused", K_REFUSED, KK_FLAG, NULL, 0},
+					     {NULL, 0, KK_NUM, NULL, 0}};
 static const struct key refused_keys[] = {{"refused", K_REFUSED, KK_FLAG, NULL, 0}, {NULL, 0, KK_NUM, NULL, 0}};
-static const struct key cm_keys[] = {{"service", K_SERVICE, KK_NUM, NULL, 0},   {"to", K_TO, KK_REMOTE, NULL, 0},
-				     {"psn", K_PSN, KK_NUM, NULL, 0},           {"manual", K_MANUAL, KK_FLAG, NULL, 0},
-				     {"reason", K_REASON, KK_NUM, NULL, 0},     {"mtu", K_MTU, KK_NUM, NULL, 0},
-				     {"refused", K_REFUSED, KK_FLAG, NULL, 0},  {"timeout", K_TIMEOUT, KK_NUM, NULL, 0},
-				     {"retries", K_RETRY_CNT, KK_NUM, NULL, 0}, {NULL, 0, KK_NUM, NULL, 0}};
-static const struct key cm_event_keys[] = {{"status", K_REASON, KK_NUM, NULL, 0}, {NULL, 0, KK_NUM, NULL, 0}};
-static const struct word cm_verbs[] = {
-	{"listen", CM_LISTEN},         {"connect", CM_CONNECT},     {"accept", CM_ACCEPT}, {"reject", CM_REJECT},
-	{"disconnect", CM_DISCONNECT}, {"establish", CM_ESTABLISH}, {"event", 100},        {NULL, 0}};
 
-/* The queue pair that is meant when none is named: the only one of the node. */
-static bool sole_qp(struct parser *ps, struct stmt *st)
+bool dr_sole_qp(struct parser *ps, struct stmt *st)
 {
 	const char *name = ps->p->node[st->node].name;
 
@@ -83,6 +91,15 @@ static bool sole_qp(struct parser *ps, struct stmt *st)
 	return st->obj != NULL;
 }
 
+static bool post_complete(struct parser *ps, const struct stmt *st, int work)
+{
+	if (!ps->src.failed && dr_opt(st, K_WR) == NULL)
+		PF(ps, ps->t->column, "wr= is missing: every work request has a number");
+	if (!ps->src.failed && work == VS_WR_BIND_MW && dr_opt(st, K_MW) == NULL)
+		PF(ps, ps->t->column, "bind needs mw=");
+	return !ps->src.failed;
+}
+
 static bool post(struct parser *ps, struct stmt *st)
 {
 	unsigned column = ps->t->column;
@@ -96,11 +113,20 @@ static bool post(struct parser *ps, struct stmt *st)
 	st->word = value;
 	st->word_column = column;
 	st->kind = value < 0 ? S_POST_RECV : S_POST;
-	if (!sole_qp(ps, st))
+	if (!dr_sole_qp(ps, st))
 		return false;
-	while (dr_some_options(ps, st, post_keys) && ps->t->kind == T_WORD) {
+	while (dr_some_options(ps, st, post_keys) && ps->t->kind != T_END) {
 		struct option *o;
 
+		if (dr_same(ps->t, "(")) {
+			ps->t++;
+			if (!dr_same(ps->t, "refusal"))
+				dr_expected(ps, "refusal allowed)", NULL);
+			ps->t--;
+			return !ps->src.failed && dr_refusal_allowed(ps, st) && post_complete(ps, st, value);
+		}
+		if (ps->t->kind != T_WORD)
+			return post_complete(ps, st, value);
 		if (dr_node(ps, ps->t) < 0 && dr_lookup(ps, -1, ps->t) == NULL) {
 			struct word words[41] = {{NULL, 0}};
 			unsigned n = 0;
@@ -115,11 +141,7 @@ static bool post(struct parser *ps, struct stmt *st)
 		if (o == NULL || !dr_slice(ps, &o->v))
 			return false;
 	}
-	if (!ps->src.failed && dr_opt(st, K_WR) == NULL)
-		PF(ps, ps->t->column, "wr= is missing: every work request has a number");
-	if (!ps->src.failed && value == VS_WR_BIND_MW && (dr_opt(st, K_MW) == NULL || dr_opt(st, K_MR) == NULL))
-		PF(ps, ps->t->column, "bind needs mw= and mr=");
-	return !ps->src.failed;
+	return post_complete(ps, st, value);
 }
 
 static bool cqe(struct parser *ps, struct stmt *st)
@@ -219,45 +241,61 @@ static bool destroy(struct parser *ps, struct stmt *st)
 		return false;
 	}
 	ps->t++;
+	st->obj->destroyed = true;
 	return dr_options(ps, st, refused_keys);
 }
 
-static bool cm(struct parser *ps, struct stmt *st)
+/* rereg REGION[a:b] access= pd= */
+static bool rereg(struct parser *ps, struct stmt *st)
 {
-	int what = 0;
-
-	if (!one_word(ps, st, S_CM, cm_verbs, "listen, connect, accept, reject, establish, disconnect or event"))
+	st->kind = S_REREG;
+	if (!dr_slice(ps, &st->left))
 		return false;
-	what = st->word;
-	if (what == 100)
-		return one_word(ps, st, S_CM_EVENT, dr_cm_event_words, "a CM event") &&
-		       dr_some_options(ps, st, cm_event_keys) && dr_timing(ps, st);
-	if (st->obj == NULL && ps->t->kind == T_WORD && !dr_same(&ps->t[1], "=") &&
-	    dr_find_key(cm_keys, ps->t) == NULL) {
-		st->obj = dr_lookup(ps, st->node, ps->t);
-		if (st->obj == NULL && what <= CM_CONNECT)
-			st->obj = dr_object(ps, st->node, O_QP, ps->t);
-		if (st->obj == NULL) {
-			dr_expected(ps, "a queue pair", NULL);
-			return false;
-		}
-		ps->t++;
-	} else if (st->obj == NULL && what <= CM_CONNECT) {
-		struct token q = {.kind = T_WORD, .text = "q", .len = 1, .column = ps->t->column};
+	st->obj = st->left.obj;
+	if (st->obj->node == st->node)
+		return dr_options(ps, st, rereg_keys);
+	PF(ps, st->column, "%s is no memory region of this node", st->obj->name);
+	return false;
+}
 
-		st->obj = dr_object(ps, st->node, O_QP, &q);
-	}
-	if (st->obj == NULL && (ps->src.failed || !sole_qp(ps, st)))
-		return false;
-	if (st->obj->kind != O_QP) {
-		PF(ps, st->column, "%s is no queue pair", st->obj->name);
+/* resize CQ cqe= */
+static bool resize(struct parser *ps, struct stmt *st)
+{
+	st->kind = S_RESIZE;
+	st->obj = dr_lookup(ps, st->node, ps->t);
+	if (st->obj == NULL || st->obj->kind != O_CQ) {
+		dr_expected(ps, "the name of a completion queue", NULL);
 		return false;
 	}
-	st->obj->type = VS_QPT_RC;
-	if (!dr_options(ps, st, cm_keys))
+	ps->t++;
+	if (!dr_options(ps, st, resize_keys))
 		return false;
-	if (what <= CM_CONNECT && dr_opt(st, K_SERVICE) == NULL)
-		dr_expected(ps, "service=", NULL);
+	if (dr_opt(st, K_CQE) == NULL)
+		dr_expected(ps, "cqe=", NULL);
+	return !ps->src.failed;
+}
+
+static bool modify(struct parser *ps, struct stmt *st)
+{
+	st->kind = S_MODIFY;
+	if (st->obj != NULL && st->obj->kind == O_SRQ) {
+		st->kind = S_RESIZE;
+		return dr_options(ps, st, srq_modify_keys);
+	}
+	return dr_sole_qp(ps, st) && dr_options(ps, st, dr_modify_keys);
+}
+
+/* call accepted | call refused[=REASON]: what became of the newest one */
+static bool call(struct parser *ps, struct stmt *st)
+{
+	static const struct key keys[] = {{"refused", K_REFUSED, KK_FLAG, NULL, 0}, {NULL, 0, KK_NUM, NULL, 0}};
+
+	st->kind = S_CALL;
+	st->word_column = ps->t->column;
+	if (dr_word(ps, "accepted"))
+		return true;
+	if (dr_some_options(ps, st, keys) && dr_opt(st, K_REFUSED) == NULL)
+		dr_expected(ps, "accepted or refused", NULL);
 	return !ps->src.failed;
 }
 
@@ -349,12 +387,18 @@ enum verb {
 	V_ATTACH,
 	V_DETACH,
 	V_CM,
-	V_ONE
+	V_ONE,
+	V_REREG,
+	V_RESIZE,
+	V_CALL
 };
 static const struct word node_words[] = {
-	{"post", V_POST},     {"cqe", V_CQE},         {"no", V_NO},           {"async", V_ASYNC}, {"state", V_STATE},
-	{"modify", V_MODIFY}, {"counter", V_COUNTER}, {"destroy", V_DESTROY}, {"arm", V_ARM},     {"comp", V_COMP},
-	{"attach", V_ATTACH}, {"detach", V_DETACH},   {"cm", V_CM},           {"one", V_ONE},     {NULL, 0},
+	{"post", V_POST},       {"cqe", V_CQE},         {"no", V_NO},
+	{"async", V_ASYNC},     {"state", V_STATE},     {"modify", V_MODIFY},
+	{"counter", V_COUNTER}, {"destroy", V_DESTROY}, {"arm", V_ARM},
+	{"comp", V_COMP},       {"attach", V_ATTACH},   {"detach", V_DETACH},
+	{"cm", V_CM},           {"one", V_ONE},         {"rereg", V_REREG},
+	{"resize", V_RESIZE},   {"call", V_CALL},       {NULL, 0},
 };
 
 static bool node_verb(struct parser *ps, struct stmt *st, enum verb verb)
@@ -369,10 +413,15 @@ static bool node_verb(struct parser *ps, struct stmt *st, enum verb verb)
 	case V_ASYNC:
 		return one_word(ps, st, S_ASYNC, dr_async_words, "an async event") && dr_timing(ps, st);
 	case V_STATE:
-		return sole_qp(ps, st) && one_word(ps, st, S_STATE, dr_state_words, "a state") && dr_timing(ps, st);
+		return dr_sole_qp(ps, st) && one_word(ps, st, S_STATE, dr_state_words, "a state") && dr_timing(ps, st);
 	case V_MODIFY:
-		st->kind = S_MODIFY;
-		return sole_qp(ps, st) && dr_options(ps, st, dr_modify_keys);
+		return modify(ps, st);
+	case V_REREG:
+		return rereg(ps, st);
+	case V_RESIZE:
+		return resize(ps, st);
+	case V_CALL:
+		return call(ps, st);
 	case V_COUNTER:
 		return counter(ps, st);
 	case V_DESTROY:
@@ -389,13 +438,13 @@ static bool node_verb(struct parser *ps, struct stmt *st, enum verb verb)
 	case V_ATTACH:
 	case V_DETACH:
 		st->kind = verb == V_ATTACH ? S_ATTACH : S_DETACH;
-		if (!sole_qp(ps, st) || !dr_options(ps, st, group_keys))
+		if (!dr_sole_qp(ps, st) || !dr_options(ps, st, group_keys))
 			return false;
 		if (dr_opt(st, K_MGID) == NULL)
 			dr_expected(ps, "mgid=", NULL);
 		return !ps->src.failed;
 	case V_CM:
-		return cm(ps, st);
+		return dr_cm_verb(ps, st);
 	default:
 		st->kind = S_ONE_OF;
 		if (dr_word(ps, "of"))
@@ -421,7 +470,8 @@ bool dr_node_statement(struct parser *ps, int node, struct obj *obj)
 	}
 	/* dut.q state ...; but what is about the node names no object */
 	if (obj != NULL && (verb == V_ASYNC || verb == V_COUNTER || verb == V_DESTROY || verb == V_ARM ||
-			    verb == V_COMP || verb == V_ONE || (verb == V_NO && !dr_same(&ps->t[1], "cqe")))) {
+			    verb == V_COMP || verb == V_ONE || verb == V_REREG || verb == V_RESIZE || verb == V_CALL ||
+			    (verb == V_NO && !dr_same(&ps->t[1], "cqe")))) {
 		PF(ps, ps->t->column, "this is about the node: %s without .%s", ps->p->node[node].name, obj->name);
 		return false;
 	}

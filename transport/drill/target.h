@@ -31,7 +31,24 @@ struct dr_ears {
 
 struct dr_node_opt {
 	uint32_t ack_every, window, max_rd_atomic;
-	bool e2e_credits, cc;
+	bool e2e_credits, cc, privileged_qkey;
+	uint32_t mtu;              /* of the port, in bytes; 0: 4096 */
+	uint16_t pkeys[MAX_PKEYS]; /* [0] 0: the usual table */
+};
+enum dr_limit {
+	DR_MAX_QP,
+	DR_MAX_CQ,
+	DR_MAX_MR,
+	DR_MAX_MW,
+	DR_MAX_SRQ,
+	DR_MAX_AH,
+	DR_MAX_PD,
+	DR_MAX_QP_WR,
+	DR_MAX_SRQ_WR,
+	DR_MAX_CQE,
+	DR_MAX_SGE,
+	DR_MAX_INLINE,
+	DR_MAX_RD_ATOMIC
 };
 struct dr_setup {
 	const struct program *p;
@@ -52,19 +69,35 @@ struct dr_target_ops {
 	bool (*idle)(struct dr_target *t); /* nothing will happen by itself */
 	/* the wire */
 	int (*send)(struct dr_target *t, const uint8_t *frame, size_t len);
-	int (*fault)(struct dr_target *t, const char *rule); /* NULL: none any more */
-	int (*av)(struct dr_target *t, int node, struct vs_av *av);
+	int (*fault)(struct dr_target *t, const char *rule);                   /* NULL: none any more */
+	int (*av)(struct dr_target *t, int node, int encap, struct vs_av *av); /* the way to it; encap -1: the usual */
 	void (*mark)(struct dr_target *t, const char *text);
-	/* objects */
-	int (*cq_create)(struct dr_target *t, int node, uint32_t cqe, void **h);
-	int (*srq_create)(struct dr_target *t, int node, const struct vs_srq_attr *attr, void **h);
-	int (*mr_reg)(struct dr_target *t, int node, uint32_t access, struct dr_memory *m); /* len is set */
-	int (*mw_alloc)(struct dr_target *t, int node, enum vs_mw_type type, void **h);
+	/* the device and its port */
+	uint32_t (*limit)(struct dr_target *t, int node, enum dr_limit what);
+	int (*set_gid)(struct dr_target *t, int node, unsigned index, const uint8_t gid[16], int encap);
+	int (*set_port)(struct dr_target *t, int node, bool up);
+	/* objects; `pd` NULL: the usual one of the node */
+	int (*pd_create)(struct dr_target *t, int node, void **h);
+	int (*channel_create)(struct dr_target *t, int node, void **h);
+	int (*cq_create)(struct dr_target *t, int node, uint32_t cqe, void *channel, void **h);
+	int (*cq_resize)(struct dr_target *t, void *cq, uint32_t cqe);
+	uint32_t (*cq_capacity)(struct dr_target *t, void *cq);
+	int (*srq_create)(struct dr_target *t, int node, void *pd, const struct vs_srq_attr *attr, void **h);
+	int (*srq_modify)(struct dr_target *t, void *srq, const struct vs_srq_attr *attr, unsigned mask);
+	void (*srq_query)(struct dr_target *t, void *srq, struct vs_srq_attr *attr);
+	int (*mr_reg)(struct dr_target *t, int node, void *pd, uint32_t access, struct dr_memory *m); /* len is set */
+	/* VS_REREG_*; with TRANSLATION the region is bytes [from, to) of what it was */
+	int (*mr_rereg)(struct dr_target *t, struct dr_memory *m, unsigned flags, void *pd, uint32_t access,
+			uint32_t from, uint32_t to);
+	void (*mr_written)(struct dr_target *t, struct dr_memory *m); /* the script changed `bytes` */
+	int (*mw_alloc)(struct dr_target *t, int node, void *pd, enum vs_mw_type type, void **h);
 	uint32_t (*mw_rkey)(struct dr_target *t, void *h, bool posted); /* posted: of the newest bind */
-	int (*qp_create)(struct dr_target *t, int node, const struct vs_qp_init *init, void **h, uint32_t *qpn);
+	int (*qp_create)(struct dr_target *t, int node, void *pd, const struct vs_qp_init *init, void **h,
+			 uint32_t *qpn);
 	int (*qp_modify)(struct dr_target *t, void *qp, const struct vs_qp_attr *a, uint32_t mask);
+	void (*qp_query)(struct dr_target *t, void *qp, struct vs_qp_attr *a, struct vs_qp_init *init);
 	enum vs_qp_state (*qp_state)(struct dr_target *t, void *qp);
-	int (*ah_create)(struct dr_target *t, int node, const struct vs_av *av, void **h);
+	int (*ah_create)(struct dr_target *t, int node, void *pd, const struct vs_av *av, void **h);
 	int (*group)(struct dr_target *t, void *qp, const uint8_t mgid[16], bool attach);
 	int (*destroy_object)(struct dr_target *t, enum obj_kind kind, void *h);
 	/* work */
@@ -74,16 +107,19 @@ struct dr_target_ops {
 	/* what happened: 1 and it, or 0 */
 	int (*cq_poll)(struct dr_target *t, void *cq, struct vs_wc *wc);
 	void (*cq_arm)(struct dr_target *t, void *cq, bool solicited);
-	int (*comp_event)(struct dr_target *t, int node);
+	int (*comp_event)(struct dr_target *t, int node, void **cq);
 	int (*async)(struct dr_target *t, int node, struct vs_async *a);
 	uint64_t (*counter)(struct dr_target *t, int node, enum vs_counter c);
 	enum vs_reason (*reason)(struct dr_target *t, int node);
 	/* connections */
-	int (*listen)(struct dr_target *t, int node, uint64_t service);
+	int (*listen)(struct dr_target *t, int node, uint64_t service, uint64_t cookie);
 	int (*connect)(struct dr_target *t, int node, const struct vs_conn_param *p, void **conn);
 	int (*accept)(struct dr_target *t, void *conn, const struct vs_conn_param *p);
 	int (*establish)(struct dr_target *t, void *conn);
-	int (*reject)(struct dr_target *t, void *conn, uint16_t reason);
+	int (*reject)(struct dr_target *t, void *conn, uint16_t reason, const void *private_data, uint8_t len);
+	int (*mra)(struct dr_target *t, void *conn, uint8_t service_timeout);
+	int (*sidr_resolve)(struct dr_target *t, int node, const struct vs_conn_param *p, void **conn);
+	int (*sidr_reply)(struct dr_target *t, void *conn, uint32_t status, const struct vs_conn_param *p);
 	int (*disconnect)(struct dr_target *t, void *conn);
 	int (*conn_event)(struct dr_target *t, int node, struct vs_conn_event *e);
 	int (*conn_attr)(struct dr_target *t, void *conn, enum vs_qp_state to, struct vs_qp_attr *a, uint32_t *mask);

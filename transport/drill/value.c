@@ -362,6 +362,24 @@ bool dr_data(struct parser *ps, struct value *v)
 	return dr_number_value(ps, v, false);
 }
 
+bool dr_encap(struct parser *ps, int *encap)
+{
+	unsigned column = ps->t->column;
+	const struct word *w = dr_encap_words;
+	char name[32], hint[80];
+
+	if (!dr_run_of(ps, name, sizeof(name), "an encapsulation"))
+		return false;
+	while (w->name != NULL && strcmp(w->name, name) != 0)
+		w++;
+	dr_suggest(hint, sizeof(hint), name, strlen(name), dr_encap_words);
+	if (w->name == NULL)
+		PF(ps, column, "expected rocev2-ipv4, rocev2-ipv6, rocev1, ib or ib-grh, not '%s'%s", name, hint);
+	else
+		*encap = w->value;
+	return w->name != NULL;
+}
+
 bool dr_gid(struct parser *ps, struct value *v)
 {
 	char text[64];

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * verbs.c - what a script does at the verbs: objects, states, work requests; and the other things that are done
- * at once.
+ * verbs.c - queue pairs: made, connected, changed; and the other things that are done at once.
  */
 #include <stdlib.h>
 
@@ -11,22 +10,6 @@
 #define ALL_REMOTE                                                                                           \
 	(VS_ACCESS_REMOTE_WRITE | VS_ACCESS_REMOTE_READ | VS_ACCESS_REMOTE_ATOMIC | VS_ACCESS_FLUSH_GLOBAL | \
 	 VS_ACCESS_FLUSH_PERSISTENT)
-
-/* A call is as the script wants it: accepted, or refused with the reason that it names. */
-static bool as_wanted(struct run *r, const struct stmt *st, int node, int rc)
-{
-	const struct option *o = dr_opt(st, K_REFUSED);
-	enum vs_reason why = rc < 0 ? r->t->ops->reason(r->t, node) : VS_REASON_NONE;
-
-	if (rc < 0 && o == NULL)
-		dr_verdict(r, st, st->column, "the call was refused with %s (%s)", vs_err_name(rc),
-			   vs_reason_info(why)->id);
-	else if (rc >= 0 && o != NULL)
-		dr_verdict(r, st, o->column, "the call was accepted");
-	else if (o != NULL && o->v.word > 0 && o->v.word != (int)why)
-		dr_verdict(r, st, o->column, "the call was refused for another reason: %s", vs_reason_info(why)->id);
-	return !r->failed;
-}
 
 /* ---- queue pairs ---- */
 
@@ -126,7 +109,8 @@ static bool create_qp(struct run *r, const struct stmt *st, struct obj *o)
 	const struct option *srq = dr_opt(st, K_SRQ);
 	struct vs_qp_init init = {.type = (enum vs_qp_type)o->type};
 	uint64_t send = 256, recv = 256, sge = 4, in = 128, all = 0;
-	int rc;
+	const struct option *encap = dr_opt(st, K_ENCAP);
+	int rc, enc = encap != NULL ? encap->v.word : r->encap;
 
 	if (!dr_value(r, st, K_MAX_SEND_WR, 256, UINT32_MAX, &send) ||
 	    !dr_value(r, st, K_MAX_RECV_WR, 256, UINT32_MAX, &recv) ||
@@ -147,11 +131,18 @@ static bool create_qp(struct run *r, const struct stmt *st, struct obj *o)
 	init.recv_cq = queue(r, st, o, K_RECV_CQ);
 	if (r->failed)
 		return false;
+	rt->encap = enc;
 	rt->sig_all = all != 0;
-	rc = r->t->ops->qp_create(r->t, o->node, &init, &rt->h, &rt->qpn);
-	if (!as_wanted(r, st, o->node, rc))
+	rt->pd = dr_opt(st, K_PD) != NULL && dr_opt(st, K_PD)->v.obj->node == o->node ? dr_pd(r, st) : NULL;
+	if (r->failed)
 		return false;
+	rc = r->t->ops->qp_create(r->t, o->node, rt->pd, &init, &rt->h, &rt->qpn);
+	if (!dr_call(r, st, o->node, rc))
+		return false;
+	if (rt->gone)
+		dr_forget(r, o);
 	rt->made = true;
+	rt->gone = false;
 	rt->mtu = 1024;
 	return true;
 }
@@ -164,10 +155,9 @@ static bool connect_qp(struct run *r, const struct stmt *st, struct obj *o, bool
 	struct rt_obj *rt = dr_rt(r, o);
 	uint32_t mask, tmp;
 	struct vs_qp_attr a;
-	uint64_t sl, tclass;
+	bool said;
 
-	if (!attributes(r, st, &a, &mask) || !dr_value(r, st, K_SL, 0, 15, &sl) ||
-	    !dr_value(r, st, K_TCLASS, 0, 255, &tclass))
+	if (!attributes(r, st, &a, &mask))
 		return false;
 	if (other) {
 		tmp = a.sq_psn;
@@ -175,21 +165,21 @@ static bool connect_qp(struct run *r, const struct stmt *st, struct obj *o, bool
 		a.rq_psn = tmp;
 	}
 	if (o->peer != NULL) {
-		(void)r->t->ops->av(r->t, o->peer->node, &a.av);
+		(void)r->t->ops->av(r->t, o->peer->node, rt->encap, &a.av);
 		a.dest_qpn = dr_rt(r, o->peer)->qpn;
 	}
-	a.av.sl = (uint8_t)sl;
-	a.av.traffic_class = (uint8_t)tclass;
+	if (!dr_address(r, st, &a.av, &said))
+		return false;
 	rt->psn = a.sq_psn;
 	rt->qkey = a.qkey;
 	rt->mtu = vs_mtu_bytes(a.path_mtu);
 	for (unsigned s = VS_QPS_INIT; s <= VS_QPS_RTS && s <= to; s++) {
 		a.state = (enum vs_qp_state)s;
-		if (!as_wanted(r, st, o->node, r->t->ops->qp_modify(r->t, rt->h, &a, usual_mask(o->type, a.state))))
+		if (!dr_call(r, st, o->node, r->t->ops->qp_modify(r->t, rt->h, &a, usual_mask(o->type, a.state))))
 			return false;
 	}
 	a.state = to;
-	return to <= VS_QPS_RTS || as_wanted(r, st, o->node, r->t->ops->qp_modify(r->t, rt->h, &a, VS_QP_STATE));
+	return to <= VS_QPS_RTS || dr_call(r, st, o->node, r->t->ops->qp_modify(r->t, rt->h, &a, VS_QP_STATE));
 }
 
 /* from=NAME: the queue pair that connection management made; numbers are in its messages. */
@@ -219,7 +209,7 @@ bool dr_make_qp(struct run *r, const struct stmt *st, struct obj *o)
 	const struct option *state = dr_opt(st, K_STATE);
 	struct rt_obj *peer = o->peer != NULL ? dr_rt(r, o->peer) : NULL;
 
-	if (dr_rt(r, o)->made || dr_opt(st, K_FROM) != NULL) {
+	if ((dr_rt(r, o)->made && !dr_rt(r, o)->gone) || dr_opt(st, K_FROM) != NULL) {
 		bind_qp(r, st, o);
 		return !r->failed;
 	}
@@ -290,114 +280,12 @@ static void modify(struct run *r, const struct stmt *st)
 			usual = VS_QP_STATE;
 	}
 	if (st->obj->peer != NULL) {
-		(void)r->t->ops->av(r->t, st->obj->peer->node, &a.av);
+		(void)r->t->ops->av(r->t, st->obj->peer->node, rt->encap, &a.av);
 		a.dest_qpn = dr_rt(r, st->obj->peer)->qpn;
 	}
-	(void)as_wanted(r, st, st->node, r->t->ops->qp_modify(r->t, rt->h, &a, mask | usual));
-	if (a.state == VS_QPS_RESET && state != NULL && !r->failed) {
-		/* What was accepted is gone without completions. */
-		for (struct pending **at = &r->pending; *at != NULL;) {
-			struct pending *p = *at;
-
-			if (p->q != st->obj) {
-				at = &p->next;
-				continue;
-			}
-			*at = p->next;
-			free(p);
-		}
-		for (r->pending_tail = &r->pending; *r->pending_tail != NULL;)
-			r->pending_tail = &(*r->pending_tail)->next;
-	}
-}
-
-/* ---- memory and queues ---- */
-
-static void make_mr(struct run *r, const struct stmt *st)
-{
-	struct rt_obj *rt = dr_rt(r, st->obj);
-	uint64_t len, fill, access;
-
-	if (!dr_value(r, st, K_LEN, 0, MAX_REGION, &len) || !dr_value(r, st, K_FILL, 0xee, 255, &fill) ||
-	    !dr_value(r, st, K_ACCESS, 0, UINT32_MAX, &access))
-		return;
-	rt->mem.len = (uint32_t)len;
-	if (!r->p->node[st->node].engine) {
-		rt->mem.bytes = malloc(len + 1);
-		rt->mem.addr = 0x100000000ull + ((uint64_t)st->obj->index << 24);
-		rt->mem.rkey = 0x77665500u + st->obj->index * 0x101u;
-	} else if (!as_wanted(r, st, st->node, r->t->ops->mr_reg(r->t, st->node, (uint32_t)access, &rt->mem))) {
-		return;
-	}
-	if (rt->mem.bytes == NULL) {
-		dr_broken(r, st, st->column, "no memory");
-		return;
-	}
-	rt->h = rt->mem.h;
-	rt->made = true;
-	memset(rt->mem.bytes, (int)fill, len);
-}
-
-static void make_queue(struct run *r, const struct stmt *st)
-{
-	struct rt_obj *rt = dr_rt(r, st->obj);
-	struct vs_srq_attr a;
-	uint64_t n, sge, limit;
-	int rc;
-
-	if (st->kind == S_CQ) {
-		if (!dr_value(r, st, K_CQE, 0, UINT32_MAX, &n))
-			return;
-		rc = r->t->ops->cq_create(r->t, st->node, (uint32_t)n, &rt->h);
-		rt->lazy = dr_opt(st, K_LAZY) != NULL;
-	} else if (st->kind == S_SRQ) {
-		if (!dr_value(r, st, K_MAX_WR, 64, UINT32_MAX, &n) ||
-		    !dr_value(r, st, K_MAX_SGE, 4, UINT32_MAX, &sge) ||
-		    !dr_value(r, st, K_LIMIT, 0, UINT32_MAX, &limit))
-			return;
-		a = (struct vs_srq_attr){(uint32_t)n, (uint32_t)sge, (uint32_t)limit};
-		rc = r->t->ops->srq_create(r->t, st->node, &a, &rt->h);
-	} else {
-		if (!dr_value(r, st, K_TYPE, 1, 2, &n))
-			return;
-		st->obj->type = (int)n;
-		rc = r->t->ops->mw_alloc(r->t, st->node, (enum vs_mw_type)n, &rt->h);
-	}
-	rt->made = as_wanted(r, st, st->node, rc) && rc >= 0;
-}
-
-static void destroy(struct run *r, const struct stmt *st)
-{
-	struct rt_obj *rt = dr_rt(r, st->obj);
-	int rc;
-
-	if (!rt->made || rt->gone) {
-		dr_broken(r, st, st->column, "%s is not there", st->obj->name);
-		return;
-	}
-	rc = r->t->ops->destroy_object(r->t, st->obj->kind, rt->h);
-	if (as_wanted(r, st, st->node, rc) && rc >= 0) {
-		rt->gone = true;
-		rt->h = NULL;
-	}
-}
-
-static void group(struct run *r, const struct stmt *st)
-{
-	(void)as_wanted(
-		r, st, st->node,
-		r->t->ops->group(r->t, dr_rt(r, st->obj)->h, dr_opt(st, K_MGID)->v.bytes, st->kind == S_ATTACH));
-}
-
-static void arm(struct run *r, const struct stmt *st)
-{
-	const struct option *cq = dr_opt(st, K_CQ);
-
-	if (cq != NULL && dr_rt(r, cq->v.obj)->h == NULL)
-		dr_broken(r, st, cq->column, "%s is not there", cq->v.obj->name);
-	else
-		r->t->ops->cq_arm(r->t, cq != NULL ? dr_rt(r, cq->v.obj)->h : r->cq[st->node],
-				  dr_opt(st, K_SOLICITED) != NULL);
+	(void)dr_call(r, st, st->node, r->t->ops->qp_modify(r->t, rt->h, &a, mask | usual));
+	if (a.state == VS_QPS_RESET && state != NULL && !r->failed)
+		dr_forget(r, st->obj); /* without completions */
 }
 
 static void fault(struct run *r, const struct stmt *st)
@@ -421,13 +309,18 @@ static void on_object(struct run *r, const struct stmt *st, struct obj *o)
 	case S_UD:
 		make_ud(r, st);
 		break;
+	case S_PD:
+	case S_AH:
 	case S_MR:
-		make_mr(r, st);
-		break;
 	case S_MW:
 	case S_CQ:
 	case S_SRQ:
-		make_queue(r, st);
+	case S_CHANNEL:
+		dr_make(r, st);
+		break;
+	case S_REREG:
+	case S_RESIZE:
+		dr_change(r, st);
 		break;
 	case S_POST:
 	case S_POST_RECV:
@@ -440,14 +333,11 @@ static void on_object(struct run *r, const struct stmt *st, struct obj *o)
 		modify(r, st);
 		break;
 	case S_DESTROY:
-		destroy(r, st);
+		dr_destroy(r, st);
 		break;
 	case S_ATTACH:
 	case S_DETACH:
-		if (!rt->made || rt->gone)
-			dr_broken(r, st, st->column, "the queue pair is not there");
-		else
-			group(r, st);
+		dr_group(r, st);
 		break;
 	case S_CM:
 		dr_cm(r, st);
@@ -476,7 +366,7 @@ void dr_execute(struct run *r, const struct stmt *st)
 		(void)dr_send_raw(r, st);
 		break;
 	case S_ARM:
-		arm(r, st);
+		dr_arm(r, st);
 		break;
 	default: /* the nodes and the wire are set up before the first statement */
 		if (st->obj != NULL)

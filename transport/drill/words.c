@@ -100,6 +100,8 @@ const struct word dr_cm_event_words[] = {
 	{"UNREACHABLE", VS_CONN_EV_UNREACHABLE},
 	{"DISCONNECTED", VS_CONN_EV_DISCONNECTED},
 	{"TIMEWAIT_EXIT", VS_CONN_EV_TIMEWAIT_EXIT},
+	{"SIDR_REQUEST", VS_CONN_EV_SIDR_REQUEST},
+	{"SIDR_RESPONSE", VS_CONN_EV_SIDR_RESPONSE},
 	{NULL, 0},
 };
 /* What a script may ask of a target: vs_drill_needs. */
