@@ -328,10 +328,10 @@ bool dr_match_cm_event(struct run *r, const struct stmt *st, const struct vs_con
 		}
 		if (!field(e, o->key->id, &got) || !dr_eval(r, st, o->v.e, &want))
 			return false;
-		if (got == want)
+		if (dr_compare(o->how, got, want))
 			continue;
-		(void)snprintf(why, cap, "%s is 0x%llx, not 0x%llx", o->key->name, (unsigned long long)got,
-			       (unsigned long long)want);
+		(void)snprintf(why, cap, "%s is 0x%llx, not %s0x%llx", o->key->name, (unsigned long long)got,
+			       dr_compare_text(o->how), (unsigned long long)want);
 		return false;
 	}
 	return true;

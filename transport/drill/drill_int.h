@@ -90,7 +90,7 @@ void dr_suggest(char *buf, size_t cap, const char *text, size_t len, const struc
 
 extern const struct word dr_verb_words[], dr_access_words[], dr_state_words[], dr_wc_status_words[],
 	dr_wc_opcode_words[], dr_async_words[], dr_nak_words[], dr_class_words[], dr_qp_type_words[], dr_encap_words[],
-	dr_cm_event_words[], dr_need_words[], dr_waive_words[];
+	dr_cm_event_words[], dr_need_words[], dr_waive_words[], dr_attr_words[];
 
 /* ---- objects ---- */
 enum obj_kind { O_QP = 1, O_MR, O_MW, O_CQ, O_SRQ, O_PACKET, O_PD, O_AH, O_CHANNEL };
@@ -149,7 +149,9 @@ enum key_kind {
 	KK_REMOTE, /* region or QP of another node */
 	KK_GID,
 	KK_ICRC,
-	KK_ENCAP
+	KK_ENCAP,
+	KK_MAC,
+	KK_SUM /* a number, or valid */
 };
 struct key {
 	const char *name;
@@ -194,6 +196,42 @@ enum key_id {
 	K_FLIP,
 	K_LEN,
 	K_TO,
+	K_OPCODE,
+	K_RESV6,
+	K_RESV7,
+	K_PAD,
+	/* in front of the BTH: net.c */
+	K_ETH_SRC,
+	K_ETH_DST,
+	K_ETHERTYPE,
+	K_VLAN,
+	K_PCP,
+	K_SRC,
+	K_DST,
+	K_TTL,
+	K_TOS,
+	K_DSCP,
+	K_FLOW,
+	K_IP_VERSION,
+	K_IHL,
+	K_IP_ID,
+	K_DF,
+	K_MF,
+	K_FRAG_OFFSET,
+	K_PROTOCOL,
+	K_IP_LEN,
+	K_IP_SUM,
+	K_SPORT,
+	K_DPORT,
+	K_UDP_LEN,
+	K_UDP_SUM,
+	K_SLID,
+	K_DLID,
+	K_LSL,
+	K_VL,
+	K_LVER,
+	K_LRH_LEN,
+	K_CUT,
 	K_MAD,
 	/* objects */
 	K_MTU,
@@ -237,6 +275,14 @@ enum key_id {
 	K_REFUSED,
 	K_GRH,
 	K_COUNT,
+	K_CUR_STATE,
+	K_SQD_NOTIFY,
+	K_SQ_DRAINING,
+	K_PKEY_INDEX,
+	K_PORT,
+	K_DEST_QPN,
+	K_WITHOUT,
+	K_ALSO,
 	K_SERVICE,
 	K_QP,
 	K_REASON,
@@ -264,9 +310,13 @@ enum key_id {
 	K_PRIVILEGED,
 	K_CC
 };
+/* How what was seen compares with what a line says. */
+enum dr_compare { C_EQ, C_NE, C_GE, C_LE, C_GT, C_LT };
 struct option {
 	struct option *next;
 	const struct key *key;
+	enum dr_compare how; /* of what must be seen */
+	bool late;           /* behind `then`: changed after the CRCs were made */
 	unsigned column;
 	struct value v;
 };
@@ -285,6 +335,7 @@ enum stmt_kind {
 	S_REREG,
 	S_RESIZE,
 	S_CALL,
+	S_QUERY,
 	S_LINK,
 	S_DEVICE,
 	S_FAULT,
@@ -386,6 +437,7 @@ struct parser {
 	struct variable var[VS_DRILL_MAX_MATRIX];
 	struct line *l;
 	const struct token *t;
+	bool late;  /* `then` was read on this line */
 	size_t pos; /* of the next line in the script */
 	unsigned next_number;
 	int node; /* whose names come first; -1: nobody's */
@@ -421,6 +473,9 @@ bool dr_encap(struct parser *ps, int *encap);
 struct option *dr_add_option(struct parser *ps, struct stmt *st, const struct key *k);
 const struct key *dr_find_key(const struct key *keys, const struct token *t);
 bool dr_some_options(struct parser *ps, struct stmt *st, const struct key *keys); /* as long as there are some */
+bool dr_comparison(struct parser *ps, enum dr_compare *how);                      /* == != >= <= > < */
+const char *dr_compare_text(enum dr_compare how);                                 /* "" "at least " ... */
+bool dr_compare(enum dr_compare how, uint64_t a, uint64_t b);
 bool dr_is_timing(const struct token *t);
 void dr_no_such_key(struct parser *ps, const struct key *keys, const struct word *more, const char *what);
 bool dr_options(struct parser *ps, struct stmt *st, const struct key *keys);
@@ -449,7 +504,7 @@ static inline const struct option *dr_opt(const struct stmt *st, int id)
 {
 	const struct option *o = st->opt;
 
-	while (o != NULL && o->key->id != id)
+	while (o != NULL && (o->key->id != id || o->late))
 		o = o->next;
 	return o;
 }

@@ -103,11 +103,21 @@ bool dr_field(const struct vs_pkt *p, int id, uint64_t *v)
 	case K_LEN:
 		*v = p->payload_len;
 		return true;
-	case K_ECN:
-		*v = (p->encap == VS_ENCAP_ROCEV2_IPV4 ? p->ipv4.tos : p->grh.tclass) & 3;
+	case K_OPCODE:
+		*v = b->opcode;
+		return true;
+	case K_RESV6:
+		*v = b->resv6;
+		return true;
+	case K_RESV7:
+		*v = b->resv7;
+		return true;
+	case K_PAD:
+		*v = (uint64_t)p->pad[0] << 16 | (uint64_t)p->pad[1] << 8 | p->pad[2];
 		return true;
 	default:
-		return get_header_field(p, id, v);
+		return id == K_ECN || (id >= K_ETH_SRC && id < K_CUT) ? dr_net_field(p, id, v)
+								      : get_header_field(p, id, v);
 	}
 }
 
@@ -201,11 +211,18 @@ bool dr_set_field(struct vs_pkt *p, int id, uint64_t v)
 	case K_PADCNT:
 		b->padcnt = (uint8_t)v;
 		return true;
-	case K_ECN:
-		p->ipv4.tos = p->grh.tclass = (uint8_t)v;
+	case K_OPCODE:
+		b->opcode = (uint8_t)v;
+		return true;
+	case K_RESV6:
+		b->resv6 = (uint8_t)v;
+		return true;
+	case K_RESV7:
+		b->resv7 = (uint8_t)v;
 		return true;
 	default:
-		return set_header_field(p, id, v);
+		return id == K_ECN || (id >= K_ETH_SRC && id < K_CUT) ? dr_set_net_field(p, id, v)
+								      : set_header_field(p, id, v);
 	}
 }
 
@@ -246,8 +263,14 @@ uint64_t dr_largest(int id)
 		return 1;
 	case K_LEN:
 		return MAX_REGION;
+	case K_OPCODE:
+		return 0xff;
+	case K_RESV6:
+		return 0x3f;
+	case K_RESV7:
+		return 0x7f;
 	default:
-		return VS_PSN_MASK;
+		return id >= K_ETH_SRC && id < K_CUT ? dr_net_largest(id) : VS_PSN_MASK;
 	}
 }
 
@@ -256,7 +279,7 @@ bool dr_plain(const struct option *o)
 {
 	int id = o->key->id;
 
-	return id != K_PSN && id != K_DATA && id != K_ICRC && id != K_FLIP && id != K_TO && id != K_MGID && id < K_MAD;
+	return id != K_PSN && id != K_DATA && id != K_ICRC && id != K_FLIP && id != K_TO && id != K_CUT && id < K_MAD;
 }
 
 /* ---- sequence numbers ---- */

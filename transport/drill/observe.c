@@ -179,11 +179,11 @@ static bool match_number(struct run *r, const struct stmt *st, int id, uint64_t 
 	const struct option *o = dr_opt(st, id);
 	uint64_t want;
 
-	if (o == NULL || !dr_value(r, st, id, 0, UINT64_MAX, &want) || want == got)
+	if (o == NULL || !dr_value(r, st, id, 0, UINT64_MAX, &want) || dr_compare(o->how, got, want))
 		return !r->failed;
 	*column = o->column;
-	(void)snprintf(why, cap, "%s is %llu, not %llu", o->key->name, (unsigned long long)got,
-		       (unsigned long long)want);
+	(void)snprintf(why, cap, "%s is %llu, not %s%llu", o->key->name, (unsigned long long)got,
+		       dr_compare_text(o->how), (unsigned long long)want);
 	return false;
 }
 
@@ -357,24 +357,6 @@ static enum outcome nothing(struct run *r, const struct stmt *st, uint64_t start
 	return over ? HOLDS : PENDING;
 }
 
-static bool compare(int how, uint64_t a, uint64_t b)
-{
-	switch (how) {
-	case 0:
-		return a == b;
-	case 1:
-		return a != b;
-	case 2:
-		return a >= b;
-	case 3:
-		return a <= b;
-	case 4:
-		return a > b;
-	default:
-		return a < b;
-	}
-}
-
 static bool compare_memory(struct run *r, const struct stmt *st, char *why, size_t cap)
 {
 	const uint8_t *bytes = NULL, *mem;
@@ -428,7 +410,7 @@ static enum outcome condition(struct run *r, const struct stmt *st, uint64_t sta
 		v = r->t->ops->counter(r->t, st->node, (enum vs_counter)st->word);
 		if (!dr_eval(r, st, st->right.e, &want))
 			return FAILS;
-		holds = compare(st->word2, v, want);
+		holds = dr_compare((enum dr_compare)st->word2, v, want);
 		(void)snprintf(why, sizeof(why), "%s is %llu", vs_counter_name((enum vs_counter)st->word),
 			       (unsigned long long)v);
 	} else {

@@ -97,6 +97,32 @@ bool dr_reason(struct parser *ps, struct option *o)
 	return true;
 }
 
+static bool key_mac(struct parser *ps, struct option *o)
+{
+	unsigned v[6];
+	char text[24], rest;
+	uint8_t *mac = dr_new(ps, 6);
+
+	if (ps->t->kind != T_STRING || ps->t->len >= sizeof(text)) {
+		dr_expected(ps, "a MAC address between quotes", NULL);
+		return false;
+	}
+	memcpy(text, ps->t->text, ps->t->len);
+	text[ps->t->len] = '\0';
+	if (mac == NULL || strspn(text, "0123456789abcdefABCDEF:") != ps->t->len ||
+	    sscanf(text, "%2x:%2x:%2x:%2x:%2x:%2x%c", &v[0], &v[1], &v[2], &v[3], &v[4], &v[5], &rest) != 6) {
+		PF(ps, ps->t->column, "\"%s\" is no MAC address: it is written as \"02:00:00:00:00:01\"", text);
+		return false;
+	}
+	for (unsigned i = 0; i < 6; i++)
+		mac[i] = (uint8_t)v[i];
+	o->v.kind = V_BYTES;
+	o->v.bytes = mac;
+	o->v.len = 6;
+	ps->t++;
+	return true;
+}
+
 static bool key_value(struct parser *ps, struct option *o)
 {
 	switch (o->key->kind) {
@@ -120,6 +146,14 @@ static bool key_value(struct parser *ps, struct option *o)
 		return key_remote(ps, o);
 	case KK_GID:
 		return dr_gid(ps, &o->v);
+	case KK_MAC:
+		return key_mac(ps, o);
+	case KK_SUM:
+		if (dr_word(ps, "valid")) {
+			o->v.kind = V_FLAG;
+			return true;
+		}
+		return dr_number_value(ps, &o->v, false);
 	case KK_ENCAP:
 		o->v.kind = V_WORD;
 		return dr_encap(ps, &o->v.word);
@@ -143,14 +177,66 @@ struct option *dr_add_option(struct parser *ps, struct stmt *st, const struct ke
 	*at = o;
 	o->key = k;
 	o->column = ps->t->column;
+	o->late = ps->late;
 	return o;
+}
+
+static const char *const compare_words[] = {"==", "!=", ">=", "<=", ">", "<"};
+
+bool dr_comparison(struct parser *ps, enum dr_compare *how)
+{
+	for (unsigned i = 0; i < 6; i++) {
+		if (!dr_punct(ps, compare_words[i]))
+			continue;
+		*how = (enum dr_compare)i;
+		return true;
+	}
+	return false;
+}
+
+const char *dr_compare_text(enum dr_compare how)
+{
+	static const char *const text[] = {"", "other than ", "at least ", "at most ", "more than ", "less than "};
+
+	return text[how];
+}
+
+bool dr_compare(enum dr_compare how, uint64_t a, uint64_t b)
+{
+	switch (how) {
+	case C_EQ:
+		return a == b;
+	case C_NE:
+		return a != b;
+	case C_GE:
+		return a >= b;
+	case C_LE:
+		return a <= b;
+	case C_GT:
+		return a > b;
+	default:
+		return a < b;
+	}
+}
+
+static bool is_seen(const struct stmt *st)
+{
+	return st->kind == S_RECEIVE || st->kind == S_QUERY || st->kind == S_CQE || st->kind == S_CM_EVENT;
+}
+
+static bool said_already(const struct parser *ps, const struct stmt *st, int id)
+{
+	for (const struct option *o = st->opt; o != NULL; o = o->next)
+		if (o->key->id == id && o->late == ps->late)
+			return true;
+	return false;
 }
 
 static bool one_option(struct parser *ps, struct stmt *st, const struct key *k)
 {
 	struct option *o;
 
-	if (dr_opt(st, k->id) != NULL) {
+	if (said_already(ps, st, k->id)) {
 		PF(ps, ps->t->column, "%s is said twice", k->name);
 		return false;
 	}
@@ -160,10 +246,14 @@ static bool one_option(struct parser *ps, struct stmt *st, const struct key *k)
 	ps->t++;
 	if (k->id == K_REFUSED)
 		return dr_reason(ps, o);
+	if (k->kind == KK_FLAG && ps->t->kind == T_PUNCT && is_seen(st) && dr_comparison(ps, &o->how))
+		return dr_number_value(ps, &o->v, false);
 	if (k->kind == KK_FLAG && !(ps->t->kind == T_PUNCT && dr_same(ps->t, "="))) {
 		o->v.kind = V_FLAG;
 		return true;
 	}
+	if (k->kind == KK_NUM && is_seen(st) && dr_comparison(ps, &o->how))
+		return dr_number_value(ps, &o->v, false);
 	return dr_expect_punct(ps, "=", "=") && key_value(ps, o);
 }
 
@@ -175,13 +265,24 @@ const struct key *dr_find_key(const struct key *keys, const struct token *t)
 	return NULL;
 }
 
+/* What stands behind `then` is changed in the finished packet. */
+static bool then(struct parser *ps, const struct stmt *st, const struct key *keys)
+{
+	if (keys != dr_packet_keys || st->kind != S_SEND || ps->late || !dr_word(ps, "then"))
+		return false;
+	ps->late = true;
+	return true;
+}
+
 /* Reads keys as long as there are some. */
 bool dr_some_options(struct parser *ps, struct stmt *st, const struct key *keys)
 {
 	const struct key *k;
 	int ignored;
 
-	while ((k = dr_find_key(keys, ps->t)) != NULL) {
+	while ((k = dr_find_key(keys, ps->t)) != NULL || then(ps, st, keys)) {
+		if (k == NULL)
+			continue;
 		/* srq=s is a key, srq dut.s the next declaration */
 		if (k->kind != KK_FLAG && dr_find(dr_decl_words, ps->t, &ignored) && !dr_same(&ps->t[1], "="))
 			break;

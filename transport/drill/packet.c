@@ -70,30 +70,86 @@ bool dr_start_packet(struct run *r, const struct stmt *st, struct vs_pkt *p, uin
 	return true;
 }
 
+static bool set_option(struct run *r, const struct stmt *st, const struct option *o, struct vs_pkt *p)
+{
+	uint64_t v = 1;
+	bool done;
+
+	if (o->v.kind == V_NUMBER && !dr_eval(r, st, o->v.e, &v))
+		return false;
+	if (o->key->id == K_MSN && o->v.relative)
+		v &= VS_PSN_MASK;
+	if (o->key->id == K_RKEY)
+		v &= UINT32_MAX; /* ~key */
+	if (o->v.kind == V_NUMBER && v > dr_largest(o->key->id)) {
+		dr_broken(r, st, o->column, "%s is at most 0x%llx", o->key->name,
+			  (unsigned long long)dr_largest(o->key->id));
+		return false;
+	}
+	if (o->v.kind == V_BYTES)
+		done = dr_set_net_bytes(p, o->key->id, o->v.bytes);
+	else if (o->v.kind == V_FLAG && o->key->kind == KK_SUM)
+		done = dr_set_valid_udp_sum(p);
+	else
+		done = dr_set_field(p, o->key->id, v);
+	if (!done)
+		dr_broken(r, st, o->column, "such a packet has no %s", o->key->name);
+	return done;
+}
+
 static bool plain_fields(struct run *r, const struct stmt *st, struct vs_pkt *p)
 {
-	for (const struct option *o = st->opt; o != NULL; o = o->next) {
-		uint64_t v = 1;
-
-		if (!dr_plain(o))
-			continue;
-		if (o->v.kind == V_NUMBER && !dr_eval(r, st, o->v.e, &v))
+	for (const struct option *o = st->opt; o != NULL; o = o->next)
+		if (dr_plain(o) && !o->late && !dr_is_length(o->key->id) && !dr_is_sum(o->key->id) &&
+		    !set_option(r, st, o, p))
 			return false;
-		if (o->key->id == K_MSN && o->v.relative)
-			v &= VS_PSN_MASK;
-		if (o->key->id == K_RKEY)
-			v &= UINT32_MAX; /* ~key */
-		if (v > dr_largest(o->key->id)) {
-			dr_broken(r, st, o->column, "%s is at most 0x%llx", o->key->name,
-				  (unsigned long long)dr_largest(o->key->id));
-			return false;
-		}
-		if (!dr_set_field(p, o->key->id, v)) {
-			dr_broken(r, st, o->column, "such a packet has no %s", o->key->name);
-			return false;
-		}
-	}
 	return true;
+}
+
+/* Lengths, or sums, that are not those of the packet. */
+static bool other_than_sealed(struct run *r, const struct stmt *st, struct vs_pkt *p, bool late, bool (*which)(int))
+{
+	for (const struct option *o = st->opt; o != NULL; o = o->next)
+		if (dr_plain(o) && o->late == late && which(o->key->id) && !set_option(r, st, o, p))
+			return false;
+	return true;
+}
+
+static bool any(int id)
+{
+	return !dr_is_length(id) && !dr_is_sum(id);
+}
+
+/* then ...: what is changed on the way, behind the back of the ICRC. */
+static bool change_late(struct run *r, const struct stmt *st, struct vs_pkt *p, uint8_t *buf, size_t cap)
+{
+	const struct option *o = st->opt;
+
+	while (o != NULL && !o->late)
+		o = o->next;
+	if (o == NULL)
+		return true;
+	if (!other_than_sealed(r, st, p, true, any) || !other_than_sealed(r, st, p, true, dr_is_length))
+		return false;
+	if (vs_pkt_seal(p, VS_SEAL_CSUM, buf, cap) != VS_OK || !other_than_sealed(r, st, p, false, dr_is_sum) ||
+	    !other_than_sealed(r, st, p, true, dr_is_sum) || vs_pkt_seal(p, VS_SEAL_VCRC, buf, cap) != VS_OK)
+		dr_broken(r, st, o->column, "the packet can't be changed so");
+	return !r->failed;
+}
+
+static bool seal(struct run *r, const struct stmt *st, struct vs_pkt *p, unsigned what, uint8_t *buf, size_t cap)
+{
+	bool ok = vs_pkt_seal(p, what & (VS_SEAL_PAD | VS_SEAL_LEN), buf, cap) == VS_OK;
+
+	ok = ok && other_than_sealed(r, st, p, false, dr_is_length);
+	ok = ok && vs_pkt_seal(p, what & VS_SEAL_CSUM, buf, cap) == VS_OK;
+	ok = ok && other_than_sealed(r, st, p, false, dr_is_sum);
+	ok = ok && vs_pkt_seal(p, what & (VS_SEAL_ICRC | VS_SEAL_VCRC), buf, cap) == VS_OK;
+	if (ok && dr_opt(st, K_UDP_SUM) != NULL && dr_opt(st, K_UDP_SUM)->v.kind == V_FLAG)
+		ok = dr_set_valid_udp_sum(p); /* once more: it covers the ICRC */
+	if (!ok && !r->failed)
+		dr_broken(r, st, st->column, "the packet can't be made: it is too long");
+	return ok;
 }
 
 /* The key of the region that va= names, when rkey= is not said. */
@@ -108,37 +164,59 @@ static void key_of_region(struct run *r, const struct stmt *st, struct vs_pkt *p
 		(void)dr_set_field(p, K_RKEY, dr_rt(r, e->obj)->mem.rkey);
 }
 
-bool dr_put(struct run *r, const struct stmt *st, struct vs_pkt *p, unsigned seal)
+/* flip= and cut=: the finished bytes. */
+static bool damage(struct run *r, const struct stmt *st, uint8_t *buf, int *n)
 {
-	const struct option *icrc = dr_opt(st, K_ICRC), *flip = dr_opt(st, K_FLIP);
-	uint8_t buf[VS_FRAME_MAX + 64];
-	uint64_t v = 0;
-	int n;
+	const struct option *flip = dr_opt(st, K_FLIP), *cut = dr_opt(st, K_CUT);
+	struct vs_pkt q;
+	size_t left = 0;
+	uint64_t v;
+	bool ok;
 
-	if (vs_pkt_seal(p, seal, buf, sizeof(buf)) != VS_OK) {
-		dr_broken(r, st, st->column, "the packet can't be made: it is too long");
-		return false;
-	}
-	if (icrc != NULL && icrc->v.kind == V_NUMBER && !dr_eval(r, st, icrc->v.e, &v))
-		return false;
-	if (icrc != NULL) {
-		p->icrc = icrc->v.kind == V_NUMBER ? (uint32_t)v : p->icrc ^ 0xdeadbeef;
-		(void)vs_pkt_seal(p, seal & VS_SEAL_VCRC, buf, sizeof(buf));
-	}
-	n = vs_pkt_build(p, buf, sizeof(buf));
-	if (flip != NULL && n > 0) {
-		struct vs_pkt q;
-		enum vs_link link = r->encap < EN_IB ? VS_LINK_ETHERNET : VS_LINK_IB;
-
+	if (flip == NULL && cut == NULL)
+		return true;
+	ok = vs_pkt_parse(&q, r->encap < EN_IB ? VS_LINK_ETHERNET : VS_LINK_IB, 0, buf, (size_t)*n, (size_t)*n,
+			  VS_PARSE_ANY_PORT) == VS_OK;
+	if (flip != NULL) {
 		if (!dr_eval(r, st, flip->v.e, &v))
 			return false;
-		if (vs_pkt_parse(&q, link, 0, buf, (size_t)n, (size_t)n, 0) != VS_OK ||
-		    v / 8 >= (uint64_t)n - q.bth_off) {
+		if (!ok || v / 8 >= (uint64_t)*n - q.bth_off) {
 			dr_broken(r, st, flip->column, "the packet has no bit %llu", (unsigned long long)v);
 			return false;
 		}
 		buf[q.bth_off + v / 8] ^= (uint8_t)(0x80 >> v % 8);
 	}
+	if (cut == NULL)
+		return true;
+	if (!dr_eval(r, st, cut->v.e, &v))
+		return false;
+	left = ok ? dr_cut(buf, (size_t)*n, &q, v) : 0;
+	if (left == 0)
+		dr_broken(r, st, cut->column, "%llu bytes can't be cut from the packet", (unsigned long long)v);
+	*n = (int)left;
+	return left > 0;
+}
+
+bool dr_put(struct run *r, const struct stmt *st, struct vs_pkt *p, unsigned what)
+{
+	const struct option *icrc = dr_opt(st, K_ICRC);
+	uint8_t buf[VS_FRAME_MAX + 64];
+	uint64_t v = 0;
+	int n;
+
+	if (!seal(r, st, p, what, buf, sizeof(buf)))
+		return false;
+	if (icrc != NULL && icrc->v.kind == V_NUMBER && !dr_eval(r, st, icrc->v.e, &v))
+		return false;
+	if (icrc != NULL) {
+		p->icrc = icrc->v.kind == V_NUMBER ? (uint32_t)v : p->icrc ^ 0xdeadbeef;
+		(void)vs_pkt_seal(p, what & VS_SEAL_VCRC, buf, sizeof(buf));
+	}
+	if (!change_late(r, st, p, buf, sizeof(buf)))
+		return false;
+	n = vs_pkt_build(p, buf, sizeof(buf));
+	if (n > 0 && !damage(r, st, buf, &n))
+		return false;
 	if (n <= 0 || n > VS_FRAME_MAX || r->t->ops->send(r->t, buf, (size_t)n) < 0) {
 		dr_broken(r, st, st->column, "the packet can't be sent: it is too long, or too many are on their way");
 		return false;

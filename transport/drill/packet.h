@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * packet.h - between the files about packets: field.c (fields, sequence numbers, opcodes), packet.c (making),
- * cm_packet.c (connection management), match.c (matching).
+ * packet.h - between the files about packets: field.c (fields, sequence numbers, opcodes), net.c (what is in front of
+ * the BTH), packet.c (making), cm_packet.c (connection management), match.c (matching).
  */
 #ifndef VS_DRILL_PACKET_H
 #define VS_DRILL_PACKET_H
@@ -13,6 +13,18 @@
 /* False: the packet has no such field. */
 bool dr_set_field(struct vs_pkt *p, int id, uint64_t v);
 uint64_t dr_largest(int id);
+bool dr_net_field(const struct vs_pkt *p, int id, uint64_t *v);
+bool dr_set_net_field(struct vs_pkt *p, int id, uint64_t v);
+uint64_t dr_net_largest(int id);
+/* An address: how many bytes, 0 without one. `mapped` is room for an IPv4 address as a GID. */
+size_t dr_net_bytes(const struct vs_pkt *p, int id, uint8_t mapped[16], const uint8_t **bytes);
+bool dr_set_net_bytes(struct vs_pkt *p, int id, const uint8_t *bytes);
+bool dr_is_length(int id); /* what sealing fills in, and a line may say otherwise */
+bool dr_is_sum(int id);
+bool dr_udp_sum_is_valid(const struct vs_pkt *p, char *why, size_t cap);
+bool dr_set_valid_udp_sum(struct vs_pkt *p);
+/* Takes `cut` bytes from the end of a packet; lengths and the IP checksum say so. Bytes left, 0: it can't be cut so. */
+size_t dr_cut(uint8_t *frame, size_t len, const struct vs_pkt *p, uint64_t cut);
 /* A field that is the same in both directions. */
 bool dr_plain(const struct option *o);
 /* psn=: the first one, and how many. */

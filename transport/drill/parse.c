@@ -89,6 +89,7 @@ struct stmt *dr_stmt(struct parser *ps, enum stmt_kind kind)
 		return NULL;
 	st->kind = kind;
 	st->line = ps->l->number;
+	ps->late = false;
 	st->column = ps->t->column;
 	st->node = -1;
 	*ps->tail = st;

@@ -211,24 +211,19 @@ static bool one_word(struct parser *ps, struct stmt *st, enum stmt_kind kind, co
 
 static bool counter(struct parser *ps, struct stmt *st)
 {
-	static const struct word compare[] = {{"==", 0}, {"!=", 1}, {">=", 2}, {"<=", 3},
-					      {">", 4},  {"<", 5},  {NULL, 0}};
 	struct word names[VS_CNT_COUNT + 1];
-	const struct word *w;
+	enum dr_compare how;
 
 	for (int i = 0; i < VS_CNT_COUNT; i++)
 		names[i] = (struct word){vs_counter_name((enum vs_counter)i), i};
 	names[VS_CNT_COUNT] = (struct word){NULL, 0};
 	if (!one_word(ps, st, S_COUNTER, names, "the name of a counter"))
 		return false;
-	for (w = compare; w->name != NULL && !(ps->t->kind == T_PUNCT && dr_same(ps->t, w->name));)
-		w++;
-	if (w->name == NULL) {
+	if (!dr_comparison(ps, &how)) {
 		dr_expected(ps, "== != >= <= > or <", NULL);
 		return false;
 	}
-	st->word2 = w->value;
-	ps->t++;
+	st->word2 = (int)how;
 	return dr_number_value(ps, &st->right, false) && dr_timing(ps, st);
 }
 

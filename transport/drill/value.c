@@ -391,8 +391,10 @@ bool dr_gid(struct parser *ps, struct value *v)
 	}
 	memcpy(text, ps->t->text, ps->t->len);
 	text[ps->t->len] = '\0';
-	if (gid == NULL || inet_pton(AF_INET6, text, gid) != 1) {
-		PF(ps, ps->t->column, "\"%s\" is no GID: it is written as an IPv6 address", text);
+	if (gid != NULL && inet_pton(AF_INET, text, gid + 12) == 1)
+		gid[10] = gid[11] = 0xff; /* as a GID has it */
+	else if (gid == NULL || inet_pton(AF_INET6, text, gid) != 1) {
+		PF(ps, ps->t->column, "\"%s\" is no GID: it is written as an IPv6 or IPv4 address", text);
 		return false;
 	}
 	v->kind = V_BYTES;
