@@ -43,19 +43,30 @@ const struct word dr_decl_words[] = {
 	{"mark", D_MARK},     {"pd", D_PD},         {"ah", D_AH},       {"channel", D_CHANNEL}, {NULL, 0},
 };
 
-#define QP_KEYS                                                                                                      \
-	{"psn", K_PSN, KK_NUM, NULL, 0}, {"peer_psn", K_PEER_PSN, KK_NUM, NULL, 0}, {"mtu", K_MTU, KK_NUM, NULL, 0}, \
-		{"timeout", K_TIMEOUT, KK_NUM, NULL, 0}, {"retry_cnt", K_RETRY_CNT, KK_NUM, NULL, 0},                \
-		{"rnr_retry", K_RNR_RETRY, KK_NUM, NULL, 0}, {"min_rnr_timer", K_MIN_RNR_TIMER, KK_NUM, NULL, 0},    \
-		{"max_rd_atomic", K_RD_ATOMIC, KK_NUM, NULL, 0},                                                     \
-		{"max_dest_rd_atomic", K_DEST_RD_ATOMIC, KK_NUM, NULL, 0},                                           \
-		{"access", K_ACCESS, KK_SET, dr_access_words, 0}, {"qkey", K_QKEY, KK_NUM, NULL, 0},                 \
-		{"sl", K_SL, KK_NUM, NULL, 0}, {"tclass", K_TCLASS, KK_NUM, NULL, 0},                                \
-		{"hop_limit", K_HOP_LIMIT, KK_NUM, NULL, 0}, {"flow_label", K_FLOW_LABEL, KK_NUM, NULL, 0},          \
-		{"gid_index", K_GID_INDEX, KK_NUM, NULL, 0}, {"encap", K_ENCAP, KK_ENCAP, NULL, 0},                  \
-	{                                                                                                            \
-		"state", K_STATE, KK_WORD, dr_state_words, 0                                                         \
-	}
+/* clang-format off */
+#define QP_KEYS \
+	{"psn", K_PSN, KK_NUM, NULL, 0}, \
+	{"peer_psn", K_PEER_PSN, KK_NUM, NULL, 0}, \
+	{"mtu", K_MTU, KK_NUM, NULL, 0}, \
+	{"timeout", K_TIMEOUT, KK_NUM, NULL, 0}, \
+	{"retry_cnt", K_RETRY_CNT, KK_NUM, NULL, 0}, \
+	{"rnr_retry", K_RNR_RETRY, KK_NUM, NULL, 0}, \
+	{"min_rnr_timer", K_MIN_RNR_TIMER, KK_NUM, NULL, 0}, \
+	{"max_rd_atomic", K_RD_ATOMIC, KK_NUM, NULL, 0}, \
+	{"max_dest_rd_atomic", K_DEST_RD_ATOMIC, KK_NUM, NULL, 0}, \
+	{"qkey", K_QKEY, KK_NUM, NULL, 0}, \
+	{"pkey_index", K_PKEY_INDEX, KK_NUM, NULL, 0}, \
+	{"port", K_PORT, KK_NUM, NULL, 0}, \
+	{"dest_qpn", K_DEST_QPN, KK_NUM, NULL, 0}, \
+	{"sl", K_SL, KK_NUM, NULL, 0}, \
+	{"tclass", K_TCLASS, KK_NUM, NULL, 0}, \
+	{"hop_limit", K_HOP_LIMIT, KK_NUM, NULL, 0}, \
+	{"flow_label", K_FLOW_LABEL, KK_NUM, NULL, 0}, \
+	{"gid_index", K_GID_INDEX, KK_NUM, NULL, 0}, \
+	{"access", K_ACCESS, KK_SET, dr_access_words, 0}, \
+	{"encap", K_ENCAP, KK_ENCAP, NULL, 0}, \
+	{"state", K_STATE, KK_WORD, dr_state_words, 0}
+/* clang-format on */
 
 static const struct key qp_keys[] = {
 	QP_KEYS,
@@ -75,7 +86,20 @@ static const struct key qp_keys[] = {
 };
 const struct key dr_modify_keys[] = {
 	QP_KEYS,
+	{"cur_state", K_CUR_STATE, KK_WORD, dr_state_words, 0},
+	{"en_sqd_async_notify", K_SQD_NOTIFY, KK_FLAG, NULL, 0},
+	{"without", K_WITHOUT, KK_SET, dr_attr_words, 0},
+	{"also", K_ALSO, KK_SET, dr_attr_words, 0},
 	{"refused", K_REFUSED, KK_FLAG, NULL, 0},
+	{NULL, 0, KK_NUM, NULL, 0},
+};
+const struct key dr_query_keys[] = {
+	QP_KEYS,
+	{"sq_draining", K_SQ_DRAINING, KK_NUM, NULL, 0},
+	{"max_send_wr", K_MAX_SEND_WR, KK_NUM, NULL, 0},
+	{"max_recv_wr", K_MAX_RECV_WR, KK_NUM, NULL, 0},
+	{"max_sge", K_MAX_SGE, KK_NUM, NULL, 0},
+	{"max_inline", K_MAX_INLINE, KK_NUM, NULL, 0},
 	{NULL, 0, KK_NUM, NULL, 0},
 };
 #define REFUSED                                        \

@@ -498,7 +498,7 @@ enum dr_mad { MAD_BASE_VERSION = 1, MAD_CLASS, MAD_CLASS_VERSION, MAD_METHOD, MA
 extern const struct word dr_mad_words[];
 /* pkt_parse.c */
 bool dr_packet_statement(struct parser *ps, int node, struct obj *obj);
-extern const struct key dr_packet_keys[], dr_modify_keys[];
+extern const struct key dr_packet_keys[], dr_modify_keys[], dr_query_keys[];
 
 static inline const struct option *dr_opt(const struct stmt *st, int id)
 {

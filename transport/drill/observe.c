@@ -36,6 +36,7 @@ uint32_t dr_items(struct run *r, const struct stmt *st)
 	case S_STATE:
 	case S_COUNTER:
 	case S_EXPECT:
+	case S_QUERY:
 	case S_COMP_EVENT:
 	case S_NO_COMP_EVENT:
 	case S_CM_EVENT:
@@ -394,6 +395,7 @@ static bool compare_memory(struct run *r, const struct stmt *st, char *why, size
 
 static enum outcome condition(struct run *r, const struct stmt *st, uint64_t start, bool over, uint64_t *until)
 {
+	unsigned column = st->word_column != 0 ? st->word_column : st->column;
 	uint64_t not_before, v = 0, want = 0;
 	bool holds;
 	char why[200] = "";
@@ -413,6 +415,8 @@ static enum outcome condition(struct run *r, const struct stmt *st, uint64_t sta
 		holds = dr_compare((enum dr_compare)st->word2, v, want);
 		(void)snprintf(why, sizeof(why), "%s is %llu", vs_counter_name((enum vs_counter)st->word),
 			       (unsigned long long)v);
+	} else if (st->kind == S_QUERY) {
+		holds = dr_query(r, st, why, sizeof(why), &column);
 	} else {
 		holds = compare_memory(r, st, why, sizeof(why));
 	}
@@ -420,7 +424,7 @@ static enum outcome condition(struct run *r, const struct stmt *st, uint64_t sta
 		return holds ? HOLDS : FAILS;
 	if (!over)
 		return PENDING;
-	dr_verdict(r, st, st->word_column != 0 ? st->word_column : st->column, "%s", why);
+	dr_verdict(r, st, column, "%s", why);
 	return FAILS;
 }
 
@@ -482,6 +486,7 @@ enum outcome dr_observe(struct run *r, const struct stmt *st, uint64_t start, ui
 	case S_STATE:
 	case S_COUNTER:
 	case S_EXPECT:
+	case S_QUERY:
 		return condition(r, st, start, over, until);
 	case S_WAIT:
 	case S_WAIT_IDLE:

@@ -126,6 +126,8 @@ void dr_keep(struct run *r, const struct stmt *st, const struct seen *s); /* as 
 /* verbs.c */
 void dr_execute(struct run *r, const struct stmt *st); /* what is done at once */
 bool dr_make_qp(struct run *r, const struct stmt *st, struct obj *o);
+/* Are the attributes of the queue what the line says? */
+bool dr_query(struct run *r, const struct stmt *st, char *why, size_t cap, unsigned *column);
 /* objects.c */
 /*
  * What became of a call: is it as the script wants it, accepted or refused with the reason that it names? True when

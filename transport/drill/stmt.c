@@ -280,6 +280,28 @@ static bool modify(struct parser *ps, struct stmt *st)
 	return dr_sole_qp(ps, st) && dr_options(ps, st, dr_modify_keys);
 }
 
+/* [NODE.QUEUE] query KEYS */
+static bool query(struct parser *ps, struct stmt *st)
+{
+	static const struct key srq_keys[] = {{"max_wr", K_MAX_WR, KK_NUM, NULL, 0},
+					      {"max_sge", K_MAX_SGE, KK_NUM, NULL, 0},
+					      {"limit", K_LIMIT, KK_NUM, NULL, 0},
+					      {NULL, 0, KK_NUM, NULL, 0}};
+	static const struct key cq_keys[] = {{"cqe", K_CQE, KK_NUM, NULL, 0}, {NULL, 0, KK_NUM, NULL, 0}};
+	const struct key *keys = dr_query_keys;
+
+	st->kind = S_QUERY;
+	if (st->obj != NULL && (st->obj->kind == O_SRQ || st->obj->kind == O_CQ))
+		keys = st->obj->kind == O_SRQ ? srq_keys : cq_keys;
+	else if (!dr_sole_qp(ps, st))
+		return false;
+	if (!dr_options(ps, st, keys))
+		return false;
+	if (st->opt == NULL)
+		dr_expected(ps, "what is to be asked", NULL);
+	return !ps->src.failed && dr_timing(ps, st);
+}
+
 /* call accepted | call refused[=REASON]: what became of the newest one */
 static bool call(struct parser *ps, struct stmt *st)
 {
@@ -385,15 +407,14 @@ enum verb {
 	V_ONE,
 	V_REREG,
 	V_RESIZE,
-	V_CALL
+	V_CALL,
+	V_QUERY
 };
 static const struct word node_words[] = {
-	{"post", V_POST},       {"cqe", V_CQE},         {"no", V_NO},
-	{"async", V_ASYNC},     {"state", V_STATE},     {"modify", V_MODIFY},
-	{"counter", V_COUNTER}, {"destroy", V_DESTROY}, {"arm", V_ARM},
-	{"comp", V_COMP},       {"attach", V_ATTACH},   {"detach", V_DETACH},
-	{"cm", V_CM},           {"one", V_ONE},         {"rereg", V_REREG},
-	{"resize", V_RESIZE},   {"call", V_CALL},       {NULL, 0},
+	{"post", V_POST},     {"cqe", V_CQE},         {"no", V_NO},           {"async", V_ASYNC}, {"state", V_STATE},
+	{"modify", V_MODIFY}, {"counter", V_COUNTER}, {"destroy", V_DESTROY}, {"arm", V_ARM},     {"comp", V_COMP},
+	{"attach", V_ATTACH}, {"detach", V_DETACH},   {"cm", V_CM},           {"one", V_ONE},     {"rereg", V_REREG},
+	{"resize", V_RESIZE}, {"call", V_CALL},       {"query", V_QUERY},     {NULL, 0},
 };
 
 static bool node_verb(struct parser *ps, struct stmt *st, enum verb verb)
@@ -415,6 +436,8 @@ static bool node_verb(struct parser *ps, struct stmt *st, enum verb verb)
 		return rereg(ps, st);
 	case V_RESIZE:
 		return resize(ps, st);
+	case V_QUERY:
+		return query(ps, st);
 	case V_CALL:
 		return call(ps, st);
 	case V_COUNTER:

@@ -2,9 +2,10 @@
 /*
  * verbs.c - queue pairs: made, connected, changed; and the other things that are done at once.
  */
-#include <stdlib.h>
+#include <stdio.h>
 
 #include "run.h"
+#include "vs/psn.h"
 
 #define DEFAULT_PSN 0xfffffau /* near the wrap */
 #define ALL_REMOTE                                                                                           \
@@ -21,53 +22,81 @@ static enum vs_mtu mtu_code(uint64_t bytes)
 	return (enum vs_mtu)0;
 }
 
+/* What a key says of a queue pair; without it, what is usual. As much as the verbs can be told, not as is legal. */
+enum {
+	AT_MTU,
+	AT_TIMEOUT,
+	AT_RETRY,
+	AT_RNR_RETRY,
+	AT_MIN_RNR,
+	AT_RD,
+	AT_DEST_RD,
+	AT_ACCESS,
+	AT_QKEY,
+	AT_PSN,
+	AT_PEER_PSN,
+	AT_PKEY,
+	AT_PORT,
+	AT_DEST_QPN,
+	AT_NOTIFY,
+	AT_CUR_STATE,
+	AT_COUNT
+};
 static const struct {
 	int key;
 	uint32_t mask;
-} attr_of[] = {
-	{K_MTU, VS_QP_PATH_MTU},
-	{K_TIMEOUT, VS_QP_TIMEOUT},
-	{K_RETRY_CNT, VS_QP_RETRY_CNT},
-	{K_RNR_RETRY, VS_QP_RNR_RETRY},
-	{K_MIN_RNR_TIMER, VS_QP_MIN_RNR_TIMER},
-	{K_RD_ATOMIC, VS_QP_MAX_QP_RD_ATOMIC},
-	{K_DEST_RD_ATOMIC, VS_QP_MAX_DEST_RD_ATOMIC},
-	{K_ACCESS, VS_QP_ACCESS_FLAGS},
-	{K_QKEY, VS_QP_QKEY},
-	{K_PSN, VS_QP_SQ_PSN},
-	{K_PEER_PSN, VS_QP_RQ_PSN},
+	uint64_t usual, most;
+} attr_of[AT_COUNT] = {
+	[AT_MTU] = {K_MTU, VS_QP_PATH_MTU, 1024, 4096},
+	[AT_TIMEOUT] = {K_TIMEOUT, VS_QP_TIMEOUT, 14, 255},
+	[AT_RETRY] = {K_RETRY_CNT, VS_QP_RETRY_CNT, 7, 255},
+	[AT_RNR_RETRY] = {K_RNR_RETRY, VS_QP_RNR_RETRY, 7, 255},
+	[AT_MIN_RNR] = {K_MIN_RNR_TIMER, VS_QP_MIN_RNR_TIMER, 12, 255},
+	[AT_RD] = {K_RD_ATOMIC, VS_QP_MAX_QP_RD_ATOMIC, 4, 255},
+	[AT_DEST_RD] = {K_DEST_RD_ATOMIC, VS_QP_MAX_DEST_RD_ATOMIC, 4, 255},
+	[AT_ACCESS] = {K_ACCESS, VS_QP_ACCESS_FLAGS, ALL_REMOTE, UINT32_MAX},
+	[AT_QKEY] = {K_QKEY, VS_QP_QKEY, 0x11111111, UINT32_MAX},
+	[AT_PSN] = {K_PSN, VS_QP_SQ_PSN, DEFAULT_PSN, UINT32_MAX},
+	[AT_PEER_PSN] = {K_PEER_PSN, VS_QP_RQ_PSN, 0, UINT32_MAX},
+	[AT_PKEY] = {K_PKEY_INDEX, VS_QP_PKEY_INDEX, 0, UINT16_MAX},
+	[AT_PORT] = {K_PORT, VS_QP_PORT, 1, 255},
+	[AT_DEST_QPN] = {K_DEST_QPN, VS_QP_DEST_QPN, 0, UINT32_MAX},
+	[AT_NOTIFY] = {K_SQD_NOTIFY, VS_QP_EN_SQD_ASYNC_NOTIFY, 1, 1},
+	[AT_CUR_STATE] = {K_CUR_STATE, VS_QP_CUR_STATE, 0, 255},
 };
 
 /* Everything that keys can say about a queue pair; `mask`: what they did. */
 static bool attributes(struct run *r, const struct stmt *st, struct vs_qp_attr *a, uint32_t *mask)
 {
-	uint64_t v[11];
-	static const uint64_t usual[11] = {1024, 14, 7, 7, 12, 4, 4, ALL_REMOTE, 0x11111111, DEFAULT_PSN, 0};
-	static const uint64_t most[11] = {4096, 31, 7, 7, 31, 255, 255, UINT32_MAX, UINT32_MAX, 0xffffff, 0xffffff};
+	uint64_t v[AT_COUNT];
 
 	*mask = 0;
-	for (unsigned i = 0; i < 11; i++) {
-		if (!dr_value(r, st, attr_of[i].key, usual[i], most[i], &v[i]))
+	for (unsigned i = 0; i < AT_COUNT; i++) {
+		if (!dr_value(r, st, attr_of[i].key, attr_of[i].usual, attr_of[i].most, &v[i]))
 			return false;
 		if (dr_opt(st, attr_of[i].key) != NULL)
 			*mask |= attr_of[i].mask;
 	}
-	if (mtu_code(v[0]) == 0) {
+	if (mtu_code(v[AT_MTU]) == 0) {
 		dr_broken(r, st, dr_opt(st, K_MTU)->column, "an MTU is 256, 512, 1024, 2048 or 4096");
 		return false;
 	}
-	*a = (struct vs_qp_attr){.port_num = 1,
-				 .path_mtu = mtu_code(v[0]),
-				 .timeout = (uint8_t)v[1],
-				 .retry_cnt = (uint8_t)v[2],
-				 .rnr_retry = (uint8_t)v[3],
-				 .min_rnr_timer = (uint8_t)v[4],
-				 .max_rd_atomic = (uint8_t)v[5],
-				 .max_dest_rd_atomic = (uint8_t)v[6],
-				 .access_flags = (uint32_t)v[7],
-				 .qkey = (uint32_t)v[8],
-				 .sq_psn = (uint32_t)v[9],
-				 .rq_psn = dr_opt(st, K_PEER_PSN) != NULL ? (uint32_t)v[10] : (uint32_t)v[9]};
+	*a = (struct vs_qp_attr){.port_num = (uint8_t)v[AT_PORT],
+				 .pkey_index = (uint16_t)v[AT_PKEY],
+				 .path_mtu = mtu_code(v[AT_MTU]),
+				 .timeout = (uint8_t)v[AT_TIMEOUT],
+				 .retry_cnt = (uint8_t)v[AT_RETRY],
+				 .rnr_retry = (uint8_t)v[AT_RNR_RETRY],
+				 .min_rnr_timer = (uint8_t)v[AT_MIN_RNR],
+				 .max_rd_atomic = (uint8_t)v[AT_RD],
+				 .max_dest_rd_atomic = (uint8_t)v[AT_DEST_RD],
+				 .access_flags = (uint32_t)v[AT_ACCESS],
+				 .qkey = (uint32_t)v[AT_QKEY],
+				 .dest_qpn = (uint32_t)v[AT_DEST_QPN],
+				 .en_sqd_async_notify = (uint8_t)v[AT_NOTIFY],
+				 .cur_state = (enum vs_qp_state)v[AT_CUR_STATE],
+				 .sq_psn = (uint32_t)v[AT_PSN],
+				 .rq_psn = (uint32_t)(*mask & VS_QP_RQ_PSN ? v[AT_PEER_PSN] : v[AT_PSN])};
 	return true;
 }
 
@@ -166,11 +195,12 @@ static bool connect_qp(struct run *r, const struct stmt *st, struct obj *o, bool
 	}
 	if (o->peer != NULL) {
 		(void)r->t->ops->av(r->t, o->peer->node, rt->encap, &a.av);
-		a.dest_qpn = dr_rt(r, o->peer)->qpn;
+		if (dr_opt(st, K_DEST_QPN) == NULL)
+			a.dest_qpn = dr_rt(r, o->peer)->qpn;
 	}
 	if (!dr_address(r, st, &a.av, &said))
 		return false;
-	rt->psn = a.sq_psn;
+	rt->psn = a.sq_psn & VS_PSN_MASK;
 	rt->qkey = a.qkey;
 	rt->mtu = vs_mtu_bytes(a.path_mtu);
 	for (unsigned s = VS_QPS_INIT; s <= VS_QPS_RTS && s <= to; s++) {
@@ -255,37 +285,148 @@ static void make_ud(struct run *r, const struct stmt *st)
 	rt->mtu = 4096;
 }
 
+/* The attributes that the state takes on the way up come along, but for without=; also= names more. */
+static uint32_t modify_mask(struct run *r, const struct stmt *st, uint32_t said, struct vs_qp_attr *a)
+{
+	const struct option *state = dr_opt(st, K_STATE), *without = dr_opt(st, K_WITHOUT), *also = dr_opt(st, K_ALSO);
+	struct rt_obj *rt = dr_rt(r, st->obj);
+	uint32_t usual = 0;
+
+	if (state != NULL) {
+		a->state = (enum vs_qp_state)state->v.word;
+		usual = VS_QP_STATE;
+		if (a->state == VS_QPS_INIT || a->state == VS_QPS_RTR ||
+		    (a->state == VS_QPS_RTS && r->t->ops->qp_state(r->t, rt->h) == VS_QPS_RTR))
+			usual = usual_mask(st->obj->type, a->state);
+	}
+	usual &= without != NULL ? ~(uint32_t)without->v.word : UINT32_MAX;
+	return said | usual | (also != NULL ? (uint32_t)also->v.word : 0);
+}
+
 static void modify(struct run *r, const struct stmt *st)
 {
-	const struct option *state = dr_opt(st, K_STATE);
-	struct rt_obj *rt = dr_rt(r, st->obj);
+	struct rt_obj *rt = dr_rt(r, st->obj), *peer = st->obj->peer != NULL ? dr_rt(r, st->obj->peer) : NULL;
 	struct vs_qp_attr a;
-	uint32_t mask, usual = 0;
+	uint32_t mask;
+	bool path = false;
 
-	if (!rt->made || rt->gone || !attributes(r, st, &a, &mask)) {
-		dr_broken(r, st, st->column, "%s is not there", st->obj->name);
+	if (!dr_there(r, st, st->obj, st->column) || !attributes(r, st, &a, &mask))
 		return;
-	}
-	if (dr_opt(st, K_PSN) == NULL)
+	if (!(mask & VS_QP_SQ_PSN))
 		a.sq_psn = rt->psn;
-	if (dr_opt(st, K_PEER_PSN) == NULL && st->obj->peer != NULL)
-		a.rq_psn = dr_rt(r, st->obj->peer)->psn;
-	if (state != NULL) {
-		a.state = (enum vs_qp_state)state->v.word;
-		usual = VS_QP_STATE;
-		/* On the way up the usual attributes come along. */
-		if (a.state <= VS_QPS_RTR || (a.state == VS_QPS_RTS && r->t->ops->qp_state(r->t, rt->h) == VS_QPS_RTR))
-			usual = usual_mask(st->obj->type, a.state);
-		if (a.state == VS_QPS_RESET)
-			usual = VS_QP_STATE;
-	}
-	if (st->obj->peer != NULL) {
+	if (!(mask & VS_QP_RQ_PSN) && peer != NULL)
+		a.rq_psn = peer->psn;
+	if (peer != NULL) {
 		(void)r->t->ops->av(r->t, st->obj->peer->node, rt->encap, &a.av);
-		a.dest_qpn = dr_rt(r, st->obj->peer)->qpn;
+		if (!(mask & VS_QP_DEST_QPN))
+			a.dest_qpn = peer->qpn;
 	}
-	(void)dr_call(r, st, st->node, r->t->ops->qp_modify(r->t, rt->h, &a, mask | usual));
-	if (a.state == VS_QPS_RESET && state != NULL && !r->failed)
+	if (!dr_address(r, st, &a.av, &path))
+		return;
+	mask = modify_mask(r, st, mask | (path ? VS_QP_AV : 0u), &a);
+	if (!dr_call(r, st, st->node, r->t->ops->qp_modify(r->t, rt->h, &a, mask)))
+		return;
+	if (mask & VS_QP_STATE && a.state == VS_QPS_RESET)
 		dr_forget(r, st->obj); /* without completions */
+	if (mask & VS_QP_SQ_PSN)
+		rt->psn = a.sq_psn & VS_PSN_MASK;
+	if (mask & VS_QP_RQ_PSN && peer != NULL && !r->p->node[st->obj->peer->node].engine)
+		peer->psn = a.rq_psn & VS_PSN_MASK;
+	if (mask & VS_QP_PATH_MTU)
+		rt->mtu = vs_mtu_bytes(a.path_mtu);
+}
+
+/* ---- query ---- */
+
+static bool queried(const struct vs_qp_attr *a, const struct vs_qp_init *init, int key, uint64_t *v)
+{
+	const uint64_t values[AT_COUNT] = {
+		[AT_MTU] = vs_mtu_bytes(a->path_mtu),
+		[AT_TIMEOUT] = a->timeout,
+		[AT_RETRY] = a->retry_cnt,
+		[AT_RNR_RETRY] = a->rnr_retry,
+		[AT_MIN_RNR] = a->min_rnr_timer,
+		[AT_RD] = a->max_rd_atomic,
+		[AT_DEST_RD] = a->max_dest_rd_atomic,
+		[AT_ACCESS] = a->access_flags,
+		[AT_QKEY] = a->qkey,
+		[AT_PSN] = a->sq_psn,
+		[AT_PEER_PSN] = a->rq_psn,
+		[AT_PKEY] = a->pkey_index,
+		[AT_PORT] = a->port_num,
+		[AT_DEST_QPN] = a->dest_qpn,
+	};
+	const struct {
+		int key;
+		uint64_t v;
+	} more[] = {
+		{K_STATE, (uint64_t)a->state},
+		{K_SQ_DRAINING, a->sq_draining},
+		{K_SL, a->av.sl},
+		{K_TCLASS, a->av.traffic_class},
+		{K_HOP_LIMIT, a->av.hop_limit},
+		{K_FLOW_LABEL, a->av.flow_label},
+		{K_GID_INDEX, a->av.sgid_index},
+		{K_MAX_SEND_WR, init->cap.max_send_wr},
+		{K_MAX_RECV_WR, init->cap.max_recv_wr},
+		{K_MAX_SGE, init->cap.max_send_sge},
+		{K_MAX_INLINE, init->cap.max_inline_data},
+	};
+
+	for (unsigned i = 0; i < AT_COUNT; i++) {
+		if (attr_of[i].key == key) {
+			*v = values[i];
+			return true;
+		}
+	}
+	for (unsigned i = 0; i < sizeof(more) / sizeof(more[0]); i++) {
+		if (more[i].key == key) {
+			*v = more[i].v;
+			return true;
+		}
+	}
+	return false;
+}
+
+static bool query_value(struct run *r, const struct obj *o, int key, uint64_t *v)
+{
+	struct vs_qp_init init;
+	struct vs_srq_attr srq;
+	struct vs_qp_attr a;
+	void *h = dr_rt(r, o)->h;
+
+	switch (o->kind) {
+	case O_CQ:
+		*v = r->t->ops->cq_capacity(r->t, h);
+		return true;
+	case O_SRQ:
+		r->t->ops->srq_query(r->t, h, &srq);
+		*v = key == K_MAX_WR ? srq.max_wr : key == K_MAX_SGE ? srq.max_sge : srq.srq_limit;
+		return true;
+	default:
+		r->t->ops->qp_query(r->t, h, &a, &init);
+		return queried(&a, &init, key, v);
+	}
+}
+
+bool dr_query(struct run *r, const struct stmt *st, char *why, size_t cap, unsigned *column)
+{
+	*column = st->column;
+	if (!dr_there(r, st, st->obj, st->column))
+		return false;
+	for (const struct option *o = st->opt; o != NULL; o = o->next) {
+		uint64_t got = 0, want = 0;
+
+		*column = o->column;
+		if (!query_value(r, st->obj, o->key->id, &got) || !dr_value(r, st, o->key->id, 0, UINT64_MAX, &want))
+			return false;
+		if (dr_compare(o->how, got, want))
+			continue;
+		(void)snprintf(why, cap, "%s is %llu, not %s%llu", o->key->name, (unsigned long long)got,
+			       dr_compare_text(o->how), (unsigned long long)want);
+		return false;
+	}
+	return true;
 }
 
 static void fault(struct run *r, const struct stmt *st)

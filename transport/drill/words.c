@@ -104,6 +104,32 @@ const struct word dr_cm_event_words[] = {
 	{"SIDR_RESPONSE", VS_CONN_EV_SIDR_RESPONSE},
 	{NULL, 0},
 };
+/* Attributes of a queue pair, as masks. */
+const struct word dr_attr_words[] = {
+	{"state", VS_QP_STATE},
+	{"cur_state", VS_QP_CUR_STATE},
+	{"en_sqd_async_notify", VS_QP_EN_SQD_ASYNC_NOTIFY},
+	{"access", VS_QP_ACCESS_FLAGS},
+	{"pkey_index", VS_QP_PKEY_INDEX},
+	{"port", VS_QP_PORT},
+	{"qkey", VS_QP_QKEY},
+	{"av", VS_QP_AV},
+	{"mtu", VS_QP_PATH_MTU},
+	{"timeout", VS_QP_TIMEOUT},
+	{"retry_cnt", VS_QP_RETRY_CNT},
+	{"rnr_retry", VS_QP_RNR_RETRY},
+	{"peer_psn", VS_QP_RQ_PSN},
+	{"max_rd_atomic", VS_QP_MAX_QP_RD_ATOMIC},
+	{"alt_path", VS_QP_ALT_PATH},
+	{"min_rnr_timer", VS_QP_MIN_RNR_TIMER},
+	{"psn", VS_QP_SQ_PSN},
+	{"max_dest_rd_atomic", VS_QP_MAX_DEST_RD_ATOMIC},
+	{"path_mig_state", VS_QP_PATH_MIG_STATE},
+	{"cap", VS_QP_CAP},
+	{"dest_qpn", VS_QP_DEST_QPN},
+	{"rate_limit", VS_QP_RATE_LIMIT},
+	{NULL, 0},
+};
 /* What a script may ask of a target: vs_drill_needs. */
 const struct word dr_need_words[] = {
 	{"peer", 0}, {"cm", 1},    {"ud", 2},  {"uc", 3},     {"atomic", 4}, {"mw", 5},
