@@ -56,6 +56,7 @@ struct variable {
 	char name[MAX_NAME];
 	struct token *value; /* count of them */
 	unsigned count, current;
+	bool tied; /* goes with the one before */
 };
 
 struct line {
@@ -90,10 +91,10 @@ void dr_suggest(char *buf, size_t cap, const char *text, size_t len, const struc
 
 extern const struct word dr_verb_words[], dr_access_words[], dr_state_words[], dr_wc_status_words[],
 	dr_wc_opcode_words[], dr_async_words[], dr_nak_words[], dr_class_words[], dr_qp_type_words[], dr_encap_words[],
-	dr_cm_event_words[], dr_need_words[], dr_waive_words[], dr_attr_words[];
+	dr_cm_event_words[], dr_need_words[], dr_waive_words[], dr_attr_words[], dr_limit_words[];
 
 /* ---- objects ---- */
-enum obj_kind { O_QP = 1, O_MR, O_MW, O_CQ, O_SRQ, O_PACKET, O_PD, O_AH, O_CHANNEL };
+enum obj_kind { O_QP = 1, O_MR, O_MW, O_CQ, O_SRQ, O_PACKET, O_PD, O_AH, O_CHANNEL, O_NUMBER };
 struct obj {
 	enum obj_kind kind;
 	char name[MAX_NAME];
@@ -111,7 +112,7 @@ struct node {
 };
 
 /* ---- expressions ---- */
-enum expr_kind { E_NUMBER, E_ADD, E_SUB, E_MUL, E_NOT, E_NEG, E_RNR_TIME, E_ACK_TIME, E_OBJECT };
+enum expr_kind { E_NUMBER, E_ADD, E_SUB, E_MUL, E_NOT, E_NEG, E_RNR_TIME, E_ACK_TIME, E_OBJECT, E_LIMIT };
 enum attr { A_ADDR, A_LEN, A_RKEY, A_LKEY, A_QPN, A_PSN, A_TIME, A_FIELD };
 struct expr {
 	enum expr_kind kind;
@@ -336,6 +337,11 @@ enum stmt_kind {
 	S_RESIZE,
 	S_CALL,
 	S_QUERY,
+	S_GID,
+	S_PORT,
+	S_SET,
+	S_REPEAT,
+	S_AGAIN,
 	S_LINK,
 	S_DEVICE,
 	S_FAULT,
@@ -411,6 +417,7 @@ struct program {
 	int encap;       /* enum dr_encap, -1: not said */
 	int vlan;        /* -1: none */
 	uint32_t waived; /* 1 << enum dr_waive */
+	uint16_t pkeys[MAX_NODES][MAX_PKEYS];
 	bool raw_peer;
 };
 enum dr_encap { EN_ROCEV2_IPV4, EN_ROCEV2_IPV6, EN_ROCEV1, EN_IB, EN_IB_GRH };
@@ -437,8 +444,9 @@ struct parser {
 	struct variable var[VS_DRILL_MAX_MATRIX];
 	struct line *l;
 	const struct token *t;
-	bool late;  /* `then` was read on this line */
-	size_t pos; /* of the next line in the script */
+	bool late;      /* `then` was read on this line */
+	unsigned block; /* blocks around this line */
+	size_t pos;     /* of the next line in the script */
 	unsigned next_number;
 	int node; /* whose names come first; -1: nobody's */
 	unsigned depth;
@@ -485,6 +493,44 @@ bool dr_timing(struct parser *ps, struct stmt *st);          /* within, not befo
 /* stmt.c */
 bool dr_statement(struct parser *ps, int subject); /* subject: a node said before, or -1 */
 bool dr_node_statement(struct parser *ps, int node, struct obj *obj);
+/* obj_decl.c */
+enum dr_decl {
+	D_CASE,
+	D_CLAUSE,
+	D_CLASS,
+	D_NEEDS,
+	D_MATRIX,
+	D_TARGET,
+	D_ENCAP,
+	D_VLAN,
+	D_NODE,
+	D_LINK,
+	D_DEVICE,
+	D_QP,
+	D_UD,
+	D_MR,
+	D_MW,
+	D_CQ,
+	D_SRQ,
+	D_PD,
+	D_AH,
+	D_CHANNEL,
+	D_FAULT,
+	D_WAIT,
+	D_WAIVE,
+	D_MARK,
+	D_GID,
+	D_PKEYS,
+	D_PORT,
+	D_REPEAT,
+	D_SET
+};
+void dr_object_decl(struct parser *ps, enum dr_decl what);
+/* fault.c */
+void dr_fault_decl(struct parser *ps);
+/* block.c: the lines below that are indented more */
+bool dr_one_of(struct parser *ps, struct stmt *st, int subject);
+bool dr_repeat(struct parser *ps);
 /* decl.c: false when the word begins no declaration; otherwise it was read, or failed */
 bool dr_declaration(struct parser *ps);
 extern const struct word dr_decl_words[];

@@ -304,6 +304,7 @@ void dr_keep(struct run *r, const struct stmt *st, const struct seen *s)
 		return;
 	memcpy(o->frame, s->frame, s->len);
 	o->made = true;
+	o->len = s->len;
 	o->time = s->time;
 	(void)vs_pkt_parse(&o->pkt, r->encap < EN_IB ? VS_LINK_ETHERNET : VS_LINK_IB, 0, o->frame, s->len, s->len, 0);
 	if (!dr_parse_cm(&o->pkt, &o->cm))

@@ -70,10 +70,19 @@ static enum seen_kind queue_of(enum stmt_kind k)
 	}
 }
 
+/* comp event cq= channel= */
+static bool is_of(struct run *r, const struct stmt *st, const struct obj *cq)
+{
+	const struct option *q = dr_opt(st, K_CQ), *channel = dr_opt(st, K_CHANNEL);
+
+	return (q == NULL || q->v.obj == cq) &&
+	       (channel == NULL || (cq != NULL && dr_rt(r, cq)->channel == channel->v.obj));
+}
+
 /* The next one that this statement has to do with. */
 static struct seen *next_seen(struct run *r, const struct stmt *st)
 {
-	const struct option *cq = st->kind == S_CQE ? dr_opt(st, K_CQ) : NULL;
+	const struct option *cq = st->kind == S_CQE || st->kind == S_NO_CQE ? dr_opt(st, K_CQ) : NULL;
 	struct seen *s;
 
 	for (s = r->head[queue_of(st->kind)]; s != NULL; s = s->next) {
@@ -85,6 +94,11 @@ static struct seen *next_seen(struct run *r, const struct stmt *st)
 		/* dut.q cqe ...: of that queue pair */
 		if ((st->kind == S_CQE || st->kind == S_NO_CQE) && st->obj != NULL &&
 		    s->wc.qp_num != dr_rt(r, st->obj)->qpn)
+			continue;
+		if ((st->kind == S_ASYNC || st->kind == S_NO_ASYNC) && st->obj != NULL &&
+		    s->async.object != dr_rt(r, st->obj)->h)
+			continue;
+		if ((st->kind == S_COMP_EVENT || st->kind == S_NO_COMP_EVENT) && !is_of(r, st, s->cq))
 			continue;
 		return s;
 	}

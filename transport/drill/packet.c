@@ -320,6 +320,17 @@ bool dr_send(struct run *r, const struct stmt *st)
 	return true;
 }
 
+bool dr_again(struct run *r, const struct stmt *st)
+{
+	const struct rt_obj *o = dr_rt(r, st->obj);
+
+	if (!o->made)
+		dr_broken(r, st, st->word_column, "%s was not seen yet", st->obj->name);
+	else if (r->t->ops->send(r->t, o->frame, o->len) < 0)
+		dr_broken(r, st, st->column, "the packet can't be sent: too many are on their way");
+	return !r->failed;
+}
+
 bool dr_send_raw(struct run *r, const struct stmt *st)
 {
 	const struct option *flip = dr_opt(st, K_FLIP);

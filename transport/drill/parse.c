@@ -214,18 +214,16 @@ static bool matrix_range(struct src *s, struct line *l, struct vs_drill *d, stru
 	return v->value != NULL;
 }
 
-/* matrix NAME = VALUE... | FIRST..LAST */
-static bool matrix_line(struct src *s, struct line *l, struct vs_drill *d)
+static bool matrix_name(struct src *s, struct line *l, struct vs_drill *d, const struct token *t)
 {
 	struct variable *v = &d->var[d->n_vars];
-	const struct token *t = &l->tok[1];
 
 	if (d->n_vars == VS_DRILL_MAX_MATRIX) {
-		dr_fail(s, l, 1, "more than %u matrix lines", VS_DRILL_MAX_MATRIX);
+		dr_fail(s, l, t->column, "more than %u matrix variables", VS_DRILL_MAX_MATRIX);
 		return false;
 	}
-	if (t->kind != T_WORD || t->len >= MAX_NAME || !dr_same(&t[1], "=") || t[2].kind == T_END) {
-		dr_fail(s, l, t->column, "a matrix is written: matrix NAME = VALUE VALUE ... or FIRST..LAST");
+	if (t->len >= MAX_NAME) {
+		dr_fail(s, l, t->column, "a name has at most %u letters", MAX_NAME - 1);
 		return false;
 	}
 	for (unsigned i = 0; i < d->n_vars; i++) {
@@ -236,20 +234,72 @@ static bool matrix_line(struct src *s, struct line *l, struct vs_drill *d)
 	}
 	*v = (struct variable){.count = 0};
 	memcpy(v->name, t->text, t->len);
-	t += 2;
-	d->n_vars++;
-	if (t[0].kind == T_NUMBER && dr_same(&t[1], ".."))
-		return matrix_range(s, l, d, v, t);
 	v->value = dr_alloc(&d->arena, l->count * sizeof(v->value[0]));
-	for (; v->value != NULL && t->kind != T_END; t++) {
-		if (t->kind == T_PUNCT) {
-			dr_fail(s, l, t->column, "expected a number, a word or a string, not '%.*s'", (int)t->len,
-				t->text);
+	d->n_vars++;
+	return v->value != NULL;
+}
+
+static bool is_value(struct src *s, struct line *l, const struct token *t)
+{
+	if (t->kind != T_PUNCT && t->kind != T_END)
+		return true;
+	if (t->kind == T_END)
+		dr_fail(s, l, t->column, "expected a value, but the line ends here");
+	else
+		dr_fail(s, l, t->column, "expected a number, a word or a string, not '%.*s'", (int)t->len, t->text);
+	return false;
+}
+
+/* A B = 1 2, 3 4: each group is one value of each. */
+static bool matrix_groups(struct src *s, struct line *l, struct vs_drill *d, unsigned first, const struct token *t)
+{
+	unsigned names = d->n_vars - first;
+
+	for (;;) {
+		for (unsigned i = 0; i < names; i++, t++) {
+			struct variable *v = &d->var[first + i];
+
+			if (!is_value(s, l, t))
+				return false;
+			v->value[v->count++] = *t;
+		}
+		if (t->kind == T_END)
+			return true;
+		if (!dr_same(t, ",")) {
+			dr_fail(s, l, t->column, "expected a comma: every group has %u values", names);
 			return false;
 		}
-		v->value[v->count++] = *t;
+		t++;
 	}
-	return v->value != NULL;
+}
+
+/* matrix NAME = VALUE... | FIRST..LAST; matrix NAME NAME... = GROUP, GROUP, ... */
+static bool matrix_line(struct src *s, struct line *l, struct vs_drill *d)
+{
+	unsigned first = d->n_vars;
+	const struct token *t = &l->tok[1];
+
+	for (; t->kind == T_WORD; t++)
+		if (!matrix_name(s, l, d, t))
+			return false;
+	if (d->n_vars == first || !dr_same(t, "=") || t[1].kind == T_END) {
+		dr_fail(s, l, l->tok[1].column, "a matrix is written: matrix NAME = VALUE VALUE ... or FIRST..LAST");
+		return false;
+	}
+	t++;
+	if (d->n_vars - first > 1) {
+		for (unsigned i = first + 1; i < d->n_vars; i++)
+			d->var[i].tied = true;
+		return matrix_groups(s, l, d, first, t);
+	}
+	if (t[0].kind == T_NUMBER && dr_same(&t[1], ".."))
+		return matrix_range(s, l, d, &d->var[first], t);
+	for (; t->kind != T_END; t++) {
+		if (!is_value(s, l, t))
+			return false;
+		d->var[first].value[d->var[first].count++] = *t;
+	}
+	return true;
 }
 
 /* The lines that there are, and the matrix. Every line is split once here, so that errors of lexing come first. */
@@ -300,7 +350,8 @@ static void choose(const struct vs_drill *d, struct variable *var, unsigned vect
 	for (unsigned i = d->n_vars; i-- > 0;) {
 		var[i] = d->var[i];
 		var[i].current = vector % var[i].count;
-		vector /= var[i].count;
+		if (!var[i].tied) /* the first of those that go together */
+			vector /= var[i].count;
 	}
 }
 

@@ -81,6 +81,7 @@ const struct key dr_packet_keys[] = {
 	{"lver", K_LVER, KK_NUM, NULL, 0},
 	{"lrh_len", K_LRH_LEN, KK_NUM, NULL, 0},
 	{"cut", K_CUT, KK_NUM, NULL, 0},
+	{"count", K_COUNT, KK_RANGE, NULL, 0},
 	{NULL, 0, KK_NUM, NULL, 0},
 };
 static const struct key raw_keys[] = {
@@ -225,8 +226,11 @@ static bool ordinary(struct parser *ps, struct stmt *st)
 	}
 	if (!dr_options(ps, st, dr_packet_keys) || !dr_timing(ps, st))
 		return false;
-	if (st->kind == S_SEND && dr_opt(st, K_LEN) != NULL) {
-		PF(ps, dr_opt(st, K_LEN)->column, "len= is for packets that come: data= says what is sent");
+	if (st->kind == S_SEND && (dr_opt(st, K_LEN) != NULL || dr_opt(st, K_COUNT) != NULL)) {
+		const struct option *o = dr_opt(st, dr_opt(st, K_LEN) != NULL ? K_LEN : K_COUNT);
+
+		PF(ps, o->column, "%s= is for packets that come: %s", o->key->name,
+		   o->key->id == K_LEN ? "data= says what is sent" : "repeat says how often something is sent");
 		return false;
 	}
 	if (st->kind == S_SEND)
@@ -237,6 +241,22 @@ static bool ordinary(struct parser *ps, struct stmt *st)
 		return false;
 	}
 	return which_qp(ps, st);
+}
+
+/* peer> again NAME: the same bytes once more */
+static bool again(struct parser *ps, struct stmt *st)
+{
+	struct obj *o = dr_lookup(ps, -1, ps->t);
+
+	st->kind = S_AGAIN;
+	st->word_column = ps->t->column;
+	if (o == NULL || o->kind != O_PACKET) {
+		dr_expected(ps, "the name of a packet", NULL);
+		return false;
+	}
+	st->obj = o;
+	ps->t++;
+	return dr_timing(ps, st);
 }
 
 bool dr_packet_statement(struct parser *ps, int node, struct obj *obj)
@@ -263,6 +283,8 @@ bool dr_packet_statement(struct parser *ps, int node, struct obj *obj)
 		st->kind = S_NOTHING;
 		return dr_timing(ps, st);
 	}
+	if (send && dr_word(ps, "again"))
+		return again(ps, st);
 	if (send && dr_word(ps, "raw"))
 		return raw_statement(ps, st, true);
 	if (send && dr_word(ps, "bth"))

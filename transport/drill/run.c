@@ -81,10 +81,14 @@ static bool object_value(struct run *r, const struct stmt *st, const struct expr
 {
 	struct rt_obj *o = dr_rt(r, e->obj);
 
-	if (!o->made || (e->obj->kind == O_MW && o->gone)) {
+	if (e->obj->kind != O_NUMBER && (!o->made || (e->obj->kind == O_MW && o->gone))) {
 		dr_broken(r, st, e->column, e->obj->kind == O_PACKET ? "%s was not seen yet" : "%s is not there yet",
 			  e->obj->name);
 		return false;
+	}
+	if (e->obj->kind == O_NUMBER) {
+		*v = o->number;
+		return true;
 	}
 	switch (e->attr) {
 	case A_ADDR:
@@ -119,6 +123,10 @@ bool dr_eval(struct run *r, const struct stmt *st, const struct expr *e, uint64_
 
 	if (e->kind == E_OBJECT)
 		return object_value(r, st, e, v);
+	if (e->kind == E_LIMIT) {
+		*v = r->t->ops->limit(r->t, (int)e->number, (enum dr_limit)e->field);
+		return true;
+	}
 	if ((e->l != NULL && !dr_eval(r, st, e->l, &l)) || (e->r != NULL && !dr_eval(r, st, e->r, &m)))
 		return false;
 	switch (e->kind) {
@@ -424,16 +432,38 @@ static void one_of(struct run *r, const struct stmt *st)
 	}
 }
 
+static void repeat(struct run *r, const struct stmt *st)
+{
+	uint64_t first = 1, last = 0;
+
+	if (!dr_eval(r, st, st->left.e, st->obj != NULL ? &first : &last) ||
+	    (st->obj != NULL && !dr_eval(r, st, st->left.e2, &last)))
+		return;
+	for (uint64_t i = first; i <= last && !r->failed; i++) {
+		if (st->obj != NULL)
+			dr_rt(r, st->obj)->number = i;
+		statements(r, st->alt->first, 0, false);
+		if (i == UINT64_MAX)
+			break;
+	}
+}
+
 static void statements(struct run *r, const struct stmt *st, uint64_t start, bool first_started)
 {
 	for (; st != NULL && !r->failed; st = st->next) {
 		r->line = st->line;
-		r->res->steps++;
+		if (++r->res->steps > MAX_STATEMENTS) {
+			dr_broken(r, st, st->column, "more than %u statements were executed: does this script end?",
+				  MAX_STATEMENTS);
+			return;
+		}
 		if (!first_started)
 			start = r->t->ops->now(r->t);
 		first_started = false;
 		if (st->kind == S_ONE_OF)
 			one_of(r, st);
+		else if (st->kind == S_REPEAT)
+			repeat(r, st);
 		else if (dr_items(r, st) > 0)
 			await(r, st, start);
 		else
@@ -500,6 +530,8 @@ static bool open_target(struct run *r)
 		dr_broken(r, NULL, 0, "there is no encapsulation %s", r->env->encap);
 		return false;
 	}
+	for (unsigned n = 0; n < r->p->n_nodes; n++)
+		memcpy(s.node[n].pkeys, r->p->pkeys[n], sizeof(s.node[n].pkeys));
 	for (const struct stmt *st = r->p->first; st != NULL && !r->failed; st = st->next)
 		if (st->kind == S_DEVICE ? !node_option(r, &s, st) : st->kind == S_LINK && !link_option(r, &s, st))
 			return false;

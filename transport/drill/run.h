@@ -13,6 +13,7 @@
 
 #define MAX_SEEN 8192u /* in one queue */
 #define MAX_STEPS 2000000u
+#define MAX_STATEMENTS 200000u
 
 struct rt_obj {
 	bool made, gone, lazy;
@@ -28,10 +29,12 @@ struct rt_obj {
 	void *ah;
 	struct obj *channel; /* O_CQ */
 	int encap;           /* O_QP: enum dr_encap, that of its packets */
+	uint64_t number;     /* O_NUMBER */
 	/* O_PACKET */
 	uint64_t time;
 	struct vs_pkt pkt;
 	uint8_t *frame;
+	size_t len;
 	struct vs_cm_msg cm;
 	uint32_t base; /* of its PSN */
 };
@@ -114,6 +117,7 @@ void dr_frame_heard(void *ctx, uint64_t now, enum vs_link link, const uint8_t *f
 /* packet.c */
 bool dr_send(struct run *r, const struct stmt *st);
 bool dr_send_raw(struct run *r, const struct stmt *st);
+bool dr_again(struct run *r, const struct stmt *st);
 uint32_t dr_receive_count(struct run *r, const struct stmt *st);
 /* Is this packet the k-th that the statement expects? On false `why` says what differs, *column where. */
 bool dr_match(struct run *r, const struct stmt *st, uint32_t k, const struct seen *s, char *why, size_t cap,
@@ -128,6 +132,8 @@ void dr_execute(struct run *r, const struct stmt *st); /* what is done at once *
 bool dr_make_qp(struct run *r, const struct stmt *st, struct obj *o);
 /* Are the attributes of the queue what the line says? */
 bool dr_query(struct run *r, const struct stmt *st, char *why, size_t cap, unsigned *column);
+/* fault.c */
+void dr_fault(struct run *r, const struct stmt *st);
 /* objects.c */
 /*
  * What became of a call: is it as the script wants it, accepted or refused with the reason that it names? True when

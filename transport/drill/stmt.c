@@ -52,6 +52,9 @@ static const struct key cqe_keys[] = {
 };
 static const struct key arm_keys[] = {
 	{"cq", K_CQ, KK_OBJ, NULL, O_CQ}, {"solicited", K_SOLICITED, KK_FLAG, NULL, 0}, {NULL, 0, KK_NUM, NULL, 0}};
+static const struct key queue_keys[] = {{"cq", K_CQ, KK_OBJ, NULL, O_CQ}, {NULL, 0, KK_NUM, NULL, 0}};
+static const struct key comp_keys[] = {
+	{"cq", K_CQ, KK_OBJ, NULL, O_CQ}, {"channel", K_CHANNEL, KK_OBJ, NULL, O_CHANNEL}, {NULL, 0, KK_NUM, NULL, 0}};
 static const struct key group_keys[] = {
 	{"mgid", K_MGID, KK_GID, NULL, 0}, {"refused", K_REFUSED, KK_FLAG, NULL, 0}, {NULL, 0, KK_NUM, NULL, 0}};
 static const struct key rereg_keys[] = {{"access", K_ACCESS, KK_SET, dr_access_words, 0},
@@ -193,6 +196,8 @@ static bool no_what(struct parser *ps, struct stmt *st)
 		return false;
 	}
 	st->kind = kinds[value];
+	if ((value == 0 || value == 2) && !dr_some_options(ps, st, value == 0 ? queue_keys : comp_keys))
+		return false;
 	return dr_timing(ps, st);
 }
 
@@ -316,78 +321,6 @@ static bool call(struct parser *ps, struct stmt *st)
 	return !ps->src.failed;
 }
 
-/* ---- one of ---- */
-
-static bool alternative_line(struct parser *ps, int subject)
-{
-	ps->node = -1;
-	ps->depth = 0;
-	if (!dr_statement(ps, subject))
-		return false;
-	if (ps->t->kind != T_END)
-		dr_expected(ps, "the end of the line", NULL);
-	return !ps->src.failed;
-}
-
-/* The lines below `one of` that are indented more: NAME: statement, and more statements indented more than that. */
-static bool one_of(struct parser *ps, struct stmt *st, int subject)
-{
-	unsigned base = ps->l->indent, inner = 0, column = st->column;
-	struct stmt **save = ps->tail;
-	struct alternative **at = &st->alt;
-
-	if (ps->depth++ > 2) {
-		PF(ps, column, "one of inside one of inside one of");
-		return false;
-	}
-	if (ps->t->kind != T_END) {
-		dr_expected(ps, "the end of the line: the alternatives stand below", NULL);
-		return false;
-	}
-	for (;;) {
-		size_t pos = ps->pos;
-		unsigned number = ps->next_number, depth = ps->depth;
-
-		if (!dr_next_line(ps) || ps->l->indent <= base) {
-			ps->pos = pos;
-			ps->next_number = number;
-			break;
-		}
-		if (inner == 0)
-			inner = ps->l->indent;
-		if (ps->l->indent <= inner) {
-			*at = dr_new(ps, sizeof(**at));
-			if (*at == NULL)
-				return false;
-			if (ps->t->kind != T_WORD || ps->t->len >= MAX_NAME || !dr_same(&ps->t[1], ":")) {
-				dr_expected(ps, "the name of an alternative and a colon", NULL);
-				return false;
-			}
-			memcpy((*at)->name, ps->t->text, ps->t->len);
-			ps->t += 2;
-			ps->tail = &(*at)->first;
-			at = &(*at)->next;
-		}
-		if (!alternative_line(ps, subject))
-			return false;
-		ps->depth = depth;
-	}
-	if (ps->src.failed)
-		return false;
-	if (st->alt == NULL || st->alt->next == NULL) {
-		ps->l->number = st->line;
-		dr_fail(&ps->src, ps->l, column,
-			"one of needs two alternatives at least, indented, each as NAME: statement");
-		return false;
-	}
-	/* The line that ended the block is read again: stand at an end of this one. */
-	ps->l->count = 0;
-	ps->l->tok[0].kind = T_END;
-	ps->t = ps->l->tok;
-	ps->tail = save;
-	return true;
-}
-
 /* ---- which statement ---- */
 
 enum verb {
@@ -450,7 +383,7 @@ static bool node_verb(struct parser *ps, struct stmt *st, enum verb verb)
 	case V_COMP:
 		st->kind = S_COMP_EVENT;
 		if (dr_word(ps, "event"))
-			return dr_timing(ps, st);
+			return dr_some_options(ps, st, comp_keys) && dr_timing(ps, st);
 		dr_expected(ps, "event", NULL);
 		return false;
 	case V_ATTACH:
@@ -466,7 +399,7 @@ static bool node_verb(struct parser *ps, struct stmt *st, enum verb verb)
 	default:
 		st->kind = S_ONE_OF;
 		if (dr_word(ps, "of"))
-			return one_of(ps, st, st->node);
+			return dr_one_of(ps, st, st->node);
 		dr_expected(ps, "of", NULL);
 		return false;
 	}
@@ -487,13 +420,13 @@ bool dr_node_statement(struct parser *ps, int node, struct obj *obj)
 		return false;
 	}
 	/* dut.q state ...; but what is about the node names no object */
-	if (obj != NULL && (verb == V_ASYNC || verb == V_COUNTER || verb == V_DESTROY || verb == V_ARM ||
-			    verb == V_COMP || verb == V_ONE || verb == V_REREG || verb == V_RESIZE || verb == V_CALL ||
-			    (verb == V_NO && !dr_same(&ps->t[1], "cqe")))) {
+	if (obj != NULL && (verb == V_COUNTER || verb == V_DESTROY || verb == V_ARM || verb == V_COMP ||
+			    verb == V_ONE || verb == V_REREG || verb == V_RESIZE || verb == V_CALL ||
+			    (verb == V_NO && !dr_same(&ps->t[1], "cqe") && !dr_same(&ps->t[1], "async")))) {
 		PF(ps, ps->t->column, "this is about the node: %s without .%s", ps->p->node[node].name, obj->name);
 		return false;
 	}
-	if (obj != NULL && (verb == V_CQE || verb == V_NO) && obj->kind != O_QP) {
+	if (obj != NULL && (verb == V_CQE || (verb == V_NO && dr_same(&ps->t[1], "cqe"))) && obj->kind != O_QP) {
 		PF(ps, ps->t->column, "%s is no queue pair", obj->name);
 		return false;
 	}
@@ -549,7 +482,7 @@ bool dr_statement(struct parser *ps, int subject)
 		struct stmt *st = dr_stmt(ps, S_ONE_OF);
 
 		ps->t += 2;
-		return st != NULL && one_of(ps, st, -1);
+		return st != NULL && dr_one_of(ps, st, -1);
 	}
 	if (node < 0) {
 		no_such_statement(ps);

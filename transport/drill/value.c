@@ -60,13 +60,19 @@ static bool attr(struct parser *ps, struct expr *e, bool said)
 							  : NULL;
 	int value;
 
+	if (e->obj->kind == O_NUMBER) {
+		e->attr = A_LEN;
+		if (said)
+			PF(ps, e->column, "%s is a number: it has no attributes", e->obj->name);
+		return !said;
+	}
 	if (!said) {
 		e->attr = e->obj->kind == O_MR   ? A_ADDR
 			  : e->obj->kind == O_MW ? A_RKEY
 			  : e->obj->kind == O_QP ? A_QPN
 						 : A_TIME;
 		e->time = e->attr == A_TIME;
-		if (e->obj->kind == O_CQ || e->obj->kind == O_SRQ) {
+		if (e->obj->kind == O_CQ || e->obj->kind == O_SRQ || e->obj->kind > O_PACKET) {
 			PF(ps, e->column, "%s has no value", e->obj->name);
 			return false;
 		}
@@ -127,11 +133,31 @@ static struct obj *object_name(struct parser *ps)
 	return o;
 }
 
+/* What the device of a node can at most: dut.max_qp_wr */
+static bool limit(struct parser *ps, struct expr *e)
+{
+	int node = dr_node(ps, ps->t);
+
+	if (node < 0 || !dr_same(&ps->t[1], ".") || dr_lookup(ps, node, &ps->t[2]) != NULL ||
+	    !dr_find(dr_limit_words, &ps->t[2], &e->field))
+		return false;
+	if (!ps->p->node[node].engine) {
+		PF(ps, ps->t->column, "%s has no limits: the script plays it", ps->p->node[node].name);
+		return false;
+	}
+	e->kind = E_LIMIT;
+	e->number = (uint64_t)node;
+	ps->t += 3;
+	return true;
+}
+
 static struct expr *name_expr(struct parser *ps)
 {
 	struct expr *e = new_expr(ps, E_OBJECT, NULL, NULL);
 
-	if (e == NULL)
+	if (e == NULL || limit(ps, e))
+		return e;
+	if (ps->src.failed)
 		return NULL;
 	e->obj = object_name(ps);
 	if (e->obj == NULL)

@@ -429,14 +429,48 @@ bool dr_query(struct run *r, const struct stmt *st, char *why, size_t cap, unsig
 	return true;
 }
 
-static void fault(struct run *r, const struct stmt *st)
+/* set REGION[a:b] = DATA: the application changes its memory; a number is one byte, everywhere */
+static void set_memory(struct run *r, const struct stmt *st)
 {
-	char text[1024];
+	struct rt_obj *rt = dr_rt(r, st->left.obj);
+	const uint8_t *bytes = NULL;
+	uint32_t from, to, len = 0;
+	uint64_t fill = 0;
 
-	memcpy(text, st->text, st->text_len);
-	text[st->text_len] = '\0';
-	if (r->t->ops->fault(r->t, text) < 0)
-		dr_broken(r, st, st->column, "there is no room for one more fault");
+	if (!dr_memory(r, st, &st->left, &from, &to))
+		return;
+	if (to > rt->mem.len) {
+		dr_broken(r, st, st->column, "%s has %u bytes", st->left.obj->name, rt->mem.len);
+		return;
+	}
+	if (st->right.kind == V_NUMBER) {
+		if (!dr_eval(r, st, st->right.e, &fill))
+			return;
+		if (fill > 255) {
+			dr_broken(r, st, st->column, "a byte is at most 255; the bytes of a number are u64(N)");
+			return;
+		}
+		memset(rt->mem.bytes + from, (int)fill, to - from);
+	} else {
+		if (!dr_bytes(r, st, &st->right, &bytes, &len))
+			return;
+		if (len != to - from) {
+			dr_broken(r, st, st->column, "%u bytes are set to %u", to - from, len);
+			return;
+		}
+		memmove(rt->mem.bytes + from, bytes, len);
+	}
+	if (rt->h != NULL)
+		r->t->ops->mr_written(r->t, &rt->mem);
+}
+
+static void on_node(struct run *r, const struct stmt *st)
+{
+	if (st->kind == S_GID)
+		(void)dr_call(r, st, st->node,
+			      r->t->ops->set_gid(r->t, st->node, (unsigned)st->word, st->left.bytes, st->word2));
+	else
+		(void)dr_call(r, st, st->node, r->t->ops->set_port(r->t, st->node, st->word != 0));
 }
 
 static void on_object(struct run *r, const struct stmt *st, struct obj *o)
@@ -492,7 +526,7 @@ void dr_execute(struct run *r, const struct stmt *st)
 {
 	switch (st->kind) {
 	case S_FAULT:
-		fault(r, st);
+		dr_fault(r, st);
 		break;
 	case S_FAULT_NONE:
 		(void)r->t->ops->fault(r->t, NULL);
@@ -508,6 +542,16 @@ void dr_execute(struct run *r, const struct stmt *st)
 		break;
 	case S_ARM:
 		dr_arm(r, st);
+		break;
+	case S_SET:
+		set_memory(r, st);
+		break;
+	case S_GID:
+	case S_PORT:
+		on_node(r, st);
+		break;
+	case S_AGAIN:
+		(void)dr_again(r, st);
 		break;
 	default: /* the nodes and the wire are set up before the first statement */
 		if (st->obj != NULL)

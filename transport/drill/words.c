@@ -4,7 +4,7 @@
  */
 #include <stdio.h>
 
-#include "drill_int.h"
+#include "target.h"
 #include "vs/conn.h"
 
 #define MAX_WORD 40u
@@ -102,6 +102,23 @@ const struct word dr_cm_event_words[] = {
 	{"TIMEWAIT_EXIT", VS_CONN_EV_TIMEWAIT_EXIT},
 	{"SIDR_REQUEST", VS_CONN_EV_SIDR_REQUEST},
 	{"SIDR_RESPONSE", VS_CONN_EV_SIDR_RESPONSE},
+	{NULL, 0},
+};
+/* enum dr_limit */
+const struct word dr_limit_words[] = {
+	{"max_qp", DR_MAX_QP},
+	{"max_cq", DR_MAX_CQ},
+	{"max_mr", DR_MAX_MR},
+	{"max_mw", DR_MAX_MW},
+	{"max_srq", DR_MAX_SRQ},
+	{"max_ah", DR_MAX_AH},
+	{"max_pd", DR_MAX_PD},
+	{"max_qp_wr", DR_MAX_QP_WR},
+	{"max_srq_wr", DR_MAX_SRQ_WR},
+	{"max_cqe", DR_MAX_CQE},
+	{"max_sge", DR_MAX_SGE},
+	{"max_inline", DR_MAX_INLINE},
+	{"max_rd_atomic", DR_MAX_RD_ATOMIC},
 	{NULL, 0},
 };
 /* Attributes of a queue pair, as masks. */
