@@ -9,11 +9,37 @@
 #include "packet.h"
 #include "vs/icrc.h"
 
+/* count=: A, or A..B */
+static bool count(struct run *r, const struct stmt *st, uint64_t *least, uint64_t *most)
+{
+	const struct option *o = dr_opt(st, K_COUNT);
+
+	if (o == NULL || st->kind != S_RECEIVE || !dr_eval(r, st, o->v.e, least))
+		return false;
+	*most = *least;
+	if (o->v.e2 != NULL && !dr_eval(r, st, o->v.e2, most))
+		return false;
+	if (*most >= *least && *most > 0 && *most <= MAX_WR)
+		return true;
+	dr_broken(r, st, o->column, "the range ends before it begins, or has more than %u packets", MAX_WR);
+	return false;
+}
+
 uint32_t dr_receive_count(struct run *r, const struct stmt *st)
 {
+	uint64_t least, most;
 	uint32_t first, n;
 
+	if (count(r, st, &least, &most))
+		return (uint32_t)most;
 	return st->word != OP_CM && dr_psn_range(r, st, &first, &n) ? n : 1;
+}
+
+uint32_t dr_least(struct run *r, const struct stmt *st, uint32_t most)
+{
+	uint64_t least, ignored;
+
+	return count(r, st, &least, &ignored) ? (uint32_t)least : most;
 }
 
 /* The name of an opcode, with what its syndrome says. */
@@ -156,7 +182,7 @@ static bool match_opcode(struct run *r, const struct stmt *st, uint32_t k, const
 {
 	uint8_t op = dr_opcode_at(st, k, dr_receive_count(r, st)), s = p->ext.aeth.syndrome;
 
-	if (st->word < OP_SEND) /* a range of one opcode is that many of it */
+	if (st->word < OP_SEND || dr_opt(st, K_COUNT) != NULL) /* a range of one opcode is that many of it */
 		op = dr_opcode_at(st, 0, 1);
 	if (p->bth.opcode != op)
 		return false;
@@ -255,6 +281,8 @@ bool dr_match(struct run *r, const struct stmt *st, uint32_t k, const struct see
 	uint32_t first, n, qpn = st->obj != NULL ? dr_rt(r, st->obj)->qpn : 0;
 
 	*column = st->word_column;
+	if (dr_opt(st, K_COUNT) != NULL) /* so many of the same */
+		k = 0;
 	if (!s->parsed) {
 		(void)snprintf(why, cap, "it is no RDMA packet");
 		return false;

@@ -8,6 +8,9 @@
 #include "run.h"
 
 #define DEFAULT_NS UINT64_C(1000000000)
+/* How long a run that has failed looks whether what did not come in time comes later. */
+#define MIN_GRACE_NS UINT64_C(100000000)
+#define MAX_GRACE_NS UINT64_C(10000000000)
 
 uint32_t dr_items(struct run *r, const struct stmt *st)
 {
@@ -158,9 +161,27 @@ static void seen_text(struct run *r, enum seen_kind kind, const struct seen *s, 
 	}
 }
 
+/* 28 us, 1.5 ms, 3 s */
 static void time_text(uint64_t ns, char *buf, size_t cap)
 {
-	(void)snprintf(buf, cap, "%llu.%03llu us", (unsigned long long)ns / 1000, (unsigned long long)ns % 1000);
+	static const struct {
+		const char *name;
+		uint64_t ns;
+	} unit[] = {{"s", 1000000000}, {"ms", 1000000}, {"us", 1000}, {"ns", 1}};
+	unsigned u = 0, digits = 3;
+	uint64_t rest;
+
+	while (u < 3 && ns < unit[u].ns)
+		u++;
+	rest = unit[u].ns >= 1000 ? ns % unit[u].ns / (unit[u].ns / 1000) : 0;
+	if (rest == 0) {
+		(void)snprintf(buf, cap, "%llu %s", (unsigned long long)(ns / unit[u].ns), unit[u].name);
+		return;
+	}
+	for (; rest % 10 == 0; rest /= 10)
+		digits--;
+	(void)snprintf(buf, cap, "%llu.%0*llu %s", (unsigned long long)(ns / unit[u].ns), (int)digits,
+		       (unsigned long long)rest, unit[u].name);
 }
 
 static enum outcome came_instead(struct run *r, const struct stmt *st, unsigned column, const struct seen *s,
@@ -512,13 +533,60 @@ enum outcome dr_observe(struct run *r, const struct stmt *st, uint64_t start, ui
 	}
 }
 
+/* ---- what comes when its time is over ---- */
+
+static bool is_awaited(const struct stmt *st)
+{
+	return st->kind == S_RECEIVE || st->kind == S_CQE || st->kind == S_ASYNC || st->kind == S_COMP_EVENT ||
+	       st->kind == S_CM_EVENT;
+}
+
+/* Where nothing came in time, it is worth knowing whether it comes at all: the run has failed anyway. */
+void dr_look_later(struct run *r, const struct stmt *st, uint64_t start, uint32_t k, uint64_t until)
+{
+	uint64_t grace = (until - start) * 10, now;
+	char text[160], late[48], within[48], why[200];
+	const struct seen *s;
+	unsigned column;
+	bool more = true;
+
+	if (!is_awaited(st) || r->failed || next_seen(r, st) != NULL)
+		return;
+	grace = grace > MAX_GRACE_NS ? MAX_GRACE_NS : grace < MIN_GRACE_NS ? MIN_GRACE_NS : grace;
+	while (more && next_seen(r, st) == NULL && !r->failed)
+		more = dr_pass(r, until + grace);
+	s = next_seen(r, st);
+	if (s == NULL || r->failed || !matches(r, st, k, s, why, sizeof(why), &column))
+		return;
+	now = s->time;
+	seen_text(r, queue_of(st->kind), s, text, sizeof(text));
+	time_text(now - until, late, sizeof(late));
+	time_text(until - start, within, sizeof(within));
+	dr_verdict(r, st, st->column, "%s came %s too late: not within %s", text, late, within);
+}
+
+/* count=A..B: is the k-th, which may come or not, there? */
+enum outcome dr_one_more(struct run *r, const struct stmt *st, uint64_t start, uint32_t k, uint64_t *until)
+{
+	struct seen *s = next_seen(r, st);
+	uint64_t not_before;
+	unsigned column;
+	char why[200];
+
+	if (!times(r, st, start, r->t->settle_ns, until, &not_before))
+		return FAILS;
+	if (s == NULL)
+		return PENDING;
+	return s->time <= *until && s->time >= not_before && matches(r, st, k, s, why, sizeof(why), &column) ? HOLDS
+													     : FAILS;
+}
+
 void dr_consume(struct run *r, const struct stmt *st, uint32_t k)
 {
 	struct seen *s;
 
 	(void)k;
-	if (st->kind != S_RECEIVE && st->kind != S_CQE && st->kind != S_ASYNC && st->kind != S_COMP_EVENT &&
-	    st->kind != S_CM_EVENT)
+	if (!is_awaited(st))
 		return;
 	s = next_seen(r, st);
 	if (s == NULL)

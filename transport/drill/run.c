@@ -349,8 +349,7 @@ void dr_hear(struct run *r)
 	}
 }
 
-/* Lets time pass: false when it is `until`. */
-static bool pass(struct run *r, uint64_t until)
+bool dr_pass(struct run *r, uint64_t until)
 {
 	bool more = r->t->ops->step(r->t, until);
 
@@ -364,20 +363,47 @@ static bool pass(struct run *r, uint64_t until)
 
 static void statements(struct run *r, const struct stmt *st, uint64_t start, bool first_started);
 
-static void await(struct run *r, const struct stmt *st, uint64_t start)
+static void await_one(struct run *r, const struct stmt *st, uint64_t start, uint32_t k)
 {
-	uint32_t n = dr_items(r, st);
+	bool over = false;
+	uint64_t until = 0;
+	enum outcome o;
 
-	for (uint32_t k = 0; k < n && !r->failed; k++) {
-		bool over = false;
-		uint64_t until = 0;
+	while ((o = dr_observe(r, st, start, k, over, &until)) == PENDING && !r->failed) {
+		over = !dr_pass(r, until);
+		if (over)
+			dr_look_later(r, st, start, k, until);
+	}
+	if (o == HOLDS && !r->failed)
+		dr_consume(r, st, k);
+}
+
+/* Those of count=A..B that may come. */
+static void await_more(struct run *r, const struct stmt *st, uint64_t start, uint32_t k, uint32_t most)
+{
+	uint64_t until = 0;
+
+	for (; k < most && !r->failed; k++) {
 		enum outcome o;
 
-		while ((o = dr_observe(r, st, start, k, over, &until)) == PENDING && !r->failed)
-			over = !pass(r, until);
-		if (o == HOLDS && !r->failed)
-			dr_consume(r, st, k);
+		while ((o = dr_one_more(r, st, start, k, &until)) == PENDING && dr_pass(r, until))
+			;
+		if (o == PENDING)
+			o = dr_one_more(r, st, start, k, &until);
+		if (o != HOLDS)
+			return;
+		dr_consume(r, st, k);
 	}
+}
+
+static void await(struct run *r, const struct stmt *st, uint64_t start)
+{
+	uint32_t most = dr_items(r, st), least = dr_least(r, st, most);
+
+	for (uint32_t k = 0; k < least && !r->failed; k++)
+		await_one(r, st, start, k);
+	if (least < most)
+		await_more(r, st, start, least, most);
 }
 
 static void choose_alternative(struct run *r, const struct stmt *st, const struct alternative *a, uint64_t start)
@@ -425,7 +451,7 @@ static void one_of(struct run *r, const struct stmt *st)
 			dr_verdict(r, st, st->column, "none of the alternatives happened%s", names);
 			return;
 		}
-		if (!pass(r, until))
+		if (!dr_pass(r, until))
 			over = until;
 		if (r->failed)
 			return;
@@ -606,7 +632,7 @@ static void run_vector(struct run *r)
 		return;
 	statements(r, r->p->first, 0, false);
 	end = r->t->ops->now(r->t) + r->t->settle_ns;
-	while (!r->failed && pass(r, end))
+	while (!r->failed && dr_pass(r, end))
 		;
 	if (!r->failed)
 		dr_leftovers(r);

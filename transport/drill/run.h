@@ -111,7 +111,8 @@ bool dr_value(struct run *r, const struct stmt *st, int id, uint64_t fallback, u
 bool dr_memory(struct run *r, const struct stmt *st, const struct value *v, uint32_t *from, uint32_t *to);
 /* The bytes that a value stands for, `count` pattern bytes made up for a number. */
 bool dr_bytes(struct run *r, const struct stmt *st, const struct value *v, const uint8_t **bytes, uint32_t *len);
-void dr_hear(struct run *r); /* takes what happened into the queues */
+bool dr_pass(struct run *r, uint64_t until); /* lets time pass: false when it is `until` */
+void dr_hear(struct run *r);                 /* takes what happened into the queues */
 void dr_frame_heard(void *ctx, uint64_t now, enum vs_link link, const uint8_t *frame, size_t len);
 
 /* packet.c */
@@ -161,9 +162,13 @@ bool dr_match_cm_event(struct run *r, const struct stmt *st, const struct vs_con
 
 /* observe.c */
 uint32_t dr_items(struct run *r, const struct stmt *st);
+/* count=A..B: how many must come; `most` without it. */
+uint32_t dr_least(struct run *r, const struct stmt *st, uint32_t most);
 /* How the k-th thing that `st` expects stands. `over`: its time is up. *until: when it is. */
 enum outcome dr_observe(struct run *r, const struct stmt *st, uint64_t start, uint32_t k, bool over, uint64_t *until);
 void dr_consume(struct run *r, const struct stmt *st, uint32_t k);
+void dr_look_later(struct run *r, const struct stmt *st, uint64_t start, uint32_t k, uint64_t until);
+enum outcome dr_one_more(struct run *r, const struct stmt *st, uint64_t start, uint32_t k, uint64_t *until);
 void dr_leftovers(struct run *r);
 void dr_take(struct run *r, enum seen_kind kind, struct seen *s);
 
