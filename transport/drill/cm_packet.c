@@ -162,6 +162,19 @@ static bool set_mad_option(struct run *r, const struct stmt *st, const struct op
 	return true;
 }
 
+/* The node that to= names, or the first engine. */
+static int target_node(const struct run *r, const struct stmt *st)
+{
+	const struct option *to = dr_opt(st, K_TO);
+	int node = 0;
+
+	if (to != NULL && to->v.kind != V_SLICE)
+		return to->v.kind == V_NODE ? to->v.word : to->v.obj->node;
+	while (!r->p->node[node].engine)
+		node++;
+	return node;
+}
+
 bool dr_send_cm(struct run *r, const struct stmt *st)
 {
 	struct vs_mad mad = {1, 7, VS_CM_CLASS_VERSION, 3, 0, 0, 0x7000 + r->serial++, (uint16_t)st->word2, 0, 0};
@@ -173,12 +186,14 @@ bool dr_send_cm(struct run *r, const struct stmt *st)
 
 	if (!dr_start_packet(r, st, &p, VS_OP_UD_SEND_ONLY))
 		return false;
-	(void)r->t->ops->av(r->t, st->node == 0 ? 1 : 0, -1, &to);
+	(void)r->t->ops->av(r->t, target_node(r, st), -1, &to);
 	(void)r->t->ops->av(r->t, st->node, -1, &from);
 	usual_cm(r, st, &m, &to, &from);
 	for (const struct option *o = st->opt; o != NULL; o = o->next)
-		if (o->key->obj < 0 ? !set_mad_option(r, st, o, &mad)
-				    : !set_option(r, st, o, &m, &vs_cm_fields(m.attribute, &n)[o->key->obj]))
+		if (o->key->id < K_MAD)
+			continue;
+		else if (o->key->obj < 0 ? !set_mad_option(r, st, o, &mad)
+					 : !set_option(r, st, o, &m, &vs_cm_fields(m.attribute, &n)[o->key->obj]))
 			return false;
 	vs_mad_build(&mad, bytes);
 	(void)vs_cm_build(&m, bytes + VS_MAD_HDR_LEN);
@@ -197,5 +212,5 @@ bool dr_send_cm(struct run *r, const struct stmt *st)
 		r->cm_psn = m.attribute == VS_CM_ATTR_REQ ? m.req.psn : m.rep.psn;
 		r->cm_qpn = m.attribute == VS_CM_ATTR_REQ ? m.req.qpn : m.rep.qpn;
 	}
-	return dr_put(r, st, &p, VS_SEAL_ALL);
+	return dr_plain_fields(r, st, &p) && dr_put(r, st, &p, VS_SEAL_ALL);
 }

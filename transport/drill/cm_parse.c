@@ -202,6 +202,24 @@ static bool new_qp(struct parser *ps, const struct stmt *st)
 	       dr_object(ps, st->node, O_QP, &ps->t[2]) != NULL;
 }
 
+/* What is in front of the MAD has the keys of other packets, but for those that messages have as well. */
+static const struct key front_keys[] = {
+	{"gsi_qkey", K_QKEY, KK_NUM, NULL, 0},
+	{"bth_pkey", K_PKEY, KK_NUM, NULL, 0},
+	{"bth_psn", K_PSN, KK_NUM, NULL, 0},
+	{NULL, 0, KK_NUM, NULL, 0},
+};
+
+static bool is_front(const struct token *t)
+{
+	static const char *const never[] = {"psn", "msn", "data", "mgid", "count", "len"};
+
+	for (unsigned i = 0; i < sizeof(never) / sizeof(never[0]); i++)
+		if (dr_same(t, never[i]))
+			return false;
+	return dr_find_key(front_keys, t) != NULL || dr_find_key(dr_packet_keys, t) != NULL;
+}
+
 /* The key of a field carries its place in the table; one of the MAD's header is below 0. */
 static bool field_option(struct parser *ps, struct stmt *st)
 {
@@ -245,8 +263,12 @@ bool dr_cm_message(struct parser *ps, struct stmt *st)
 {
 	if (!message(ps, st))
 		return false;
-	while (ps->t->kind == T_WORD && dr_same(&ps->t[1], "="))
-		if (!field_option(ps, st))
+	while (ps->t->kind == T_WORD && !dr_is_timing(ps->t)) {
+		int ignored;
+		bool front = field(st, ps->t) == NULL && !dr_find(dr_mad_words, ps->t, &ignored) && is_front(ps->t);
+
+		if (front ? !dr_one_option(ps, st, front_keys, dr_packet_keys) : !field_option(ps, st))
 			return false;
+	}
 	return dr_timing(ps, st);
 }

@@ -297,6 +297,7 @@ enum key_id {
 	K_HOP_LIMIT,
 	K_FLOW_LABEL,
 	K_GID_INDEX,
+	K_DGID,
 	K_STATUS,
 	K_QPN,
 	K_CM_RETRIES,
@@ -342,6 +343,7 @@ enum stmt_kind {
 	S_SET,
 	S_REPEAT,
 	S_AGAIN,
+	S_COMPARE,
 	S_LINK,
 	S_DEVICE,
 	S_FAULT,
@@ -481,8 +483,10 @@ bool dr_encap(struct parser *ps, int *encap);
 struct option *dr_add_option(struct parser *ps, struct stmt *st, const struct key *k);
 const struct key *dr_find_key(const struct key *keys, const struct token *t);
 bool dr_some_options(struct parser *ps, struct stmt *st, const struct key *keys); /* as long as there are some */
-bool dr_comparison(struct parser *ps, enum dr_compare *how);                      /* == != >= <= > < */
-const char *dr_compare_text(enum dr_compare how);                                 /* "" "at least " ... */
+/* The one whose word stands here, in either table. */
+bool dr_one_option(struct parser *ps, struct stmt *st, const struct key *keys, const struct key *more);
+bool dr_comparison(struct parser *ps, enum dr_compare *how); /* == != >= <= > < */
+const char *dr_compare_text(enum dr_compare how);            /* "" "at least " ... */
 bool dr_compare(enum dr_compare how, uint64_t a, uint64_t b);
 bool dr_is_timing(const struct token *t);
 void dr_no_such_key(struct parser *ps, const struct key *keys, const struct word *more, const char *what);

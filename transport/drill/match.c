@@ -98,6 +98,44 @@ bool dr_parse_cm(const struct vs_pkt *p, struct vs_cm_msg *m)
 	       vs_cm_parse(m, mad.attribute_id, p->payload + VS_MAD_HDR_LEN, p->payload_len - VS_MAD_HDR_LEN) == VS_OK;
 }
 
+static bool match_address(const struct option *o, const struct vs_pkt *p, char *why, size_t cap)
+{
+	const uint8_t *got = NULL;
+	uint8_t mapped[16];
+	size_t n = dr_net_bytes(p, o->key->id, mapped, &got);
+
+	if (n > 0 && memcmp(got, o->v.bytes, n) == 0)
+		return true;
+	(void)snprintf(why, cap, n > 0 ? "its %s is another" : "it has no %s", o->key->name);
+	return false;
+}
+
+static bool match_field(struct run *r, const struct stmt *st, const struct option *o, const struct vs_pkt *p, char *why,
+			size_t cap)
+{
+	uint64_t want = 1, got;
+
+	if (o->v.kind == V_BYTES)
+		return match_address(o, p, why, cap);
+	if (o->v.kind == V_FLAG && o->key->kind == KK_SUM)
+		return dr_udp_sum_is_valid(p, why, cap);
+	if (o->v.kind == V_NUMBER && !dr_eval(r, st, o->v.e, &want))
+		return false;
+	if (o->key->id == K_RKEY)
+		want &= UINT32_MAX;
+	if (o->key->id == K_MSN)
+		want &= VS_PSN_MASK;
+	if (!dr_field(p, o->key->id, &got)) {
+		(void)snprintf(why, cap, "it has no %s", o->key->name);
+		return false;
+	}
+	if (dr_compare(o->how, got, want))
+		return true;
+	(void)snprintf(why, cap, got > 9 ? "%s is 0x%llx, not %s0x%llx" : "%s is %llu, not %s%llu", o->key->name,
+		       (unsigned long long)got, dr_compare_text(o->how), (unsigned long long)want);
+	return false;
+}
+
 /* A GID, or private data that begin so. */
 static bool match_block(struct run *r, const struct stmt *st, const struct option *o, const struct vs_cm_field *f,
 			const struct vs_pkt *p, char *why, size_t cap)
@@ -134,6 +172,12 @@ static bool match_cm(struct run *r, const struct stmt *st, const struct seen *s,
 		return false;
 	}
 	for (const struct option *o = st->opt; o != NULL; o = o->next) {
+		if (o->key->id < K_MAD) {
+			*column = o->column;
+			if (dr_plain(o) && !match_field(r, st, o, &s->pkt, why, cap))
+				return false;
+			continue;
+		}
 		const struct vs_cm_field *f = o->key->obj < 0 ? NULL : &vs_cm_fields(m.attribute, &n)[o->key->obj];
 		uint64_t want, got;
 
@@ -191,44 +235,6 @@ static bool match_opcode(struct run *r, const struct stmt *st, uint32_t k, const
 	if (op == VS_OP_RC_ACKNOWLEDGE && dr_opt(st, K_SYNDROME) == NULL)
 		return vs_aeth_type(s) == VS_AETH_ACK;
 	return true;
-}
-
-static bool match_address(const struct option *o, const struct vs_pkt *p, char *why, size_t cap)
-{
-	const uint8_t *got = NULL;
-	uint8_t mapped[16];
-	size_t n = dr_net_bytes(p, o->key->id, mapped, &got);
-
-	if (n > 0 && memcmp(got, o->v.bytes, n) == 0)
-		return true;
-	(void)snprintf(why, cap, n > 0 ? "its %s is another" : "it has no %s", o->key->name);
-	return false;
-}
-
-static bool match_field(struct run *r, const struct stmt *st, const struct option *o, const struct vs_pkt *p, char *why,
-			size_t cap)
-{
-	uint64_t want = 1, got;
-
-	if (o->v.kind == V_BYTES)
-		return match_address(o, p, why, cap);
-	if (o->v.kind == V_FLAG && o->key->kind == KK_SUM)
-		return dr_udp_sum_is_valid(p, why, cap);
-	if (o->v.kind == V_NUMBER && !dr_eval(r, st, o->v.e, &want))
-		return false;
-	if (o->key->id == K_RKEY)
-		want &= UINT32_MAX;
-	if (o->key->id == K_MSN)
-		want &= VS_PSN_MASK;
-	if (!dr_field(p, o->key->id, &got)) {
-		(void)snprintf(why, cap, "it has no %s", o->key->name);
-		return false;
-	}
-	if (dr_compare(o->how, got, want))
-		return true;
-	(void)snprintf(why, cap, got > 9 ? "%s is 0x%llx, not %s0x%llx" : "%s is %llu, not %s%llu", o->key->name,
-		       (unsigned long long)got, dr_compare_text(o->how), (unsigned long long)want);
-	return false;
 }
 
 static bool match_fields(struct run *r, const struct stmt *st, const struct vs_pkt *p, char *why, size_t cap,

@@ -23,6 +23,7 @@
 	{"sl", K_SL, KK_NUM, NULL, 0}, \
 	{"tclass", K_TCLASS, KK_NUM, NULL, 0}, \
 	{"hop_limit", K_HOP_LIMIT, KK_NUM, NULL, 0}, \
+	{"dgid", K_DGID, KK_GID, NULL, 0}, \
 	{"flow_label", K_FLOW_LABEL, KK_NUM, NULL, 0}, \
 	{"gid_index", K_GID_INDEX, KK_NUM, NULL, 0}, \
 	{"access", K_ACCESS, KK_SET, dr_access_words, 0}, \
@@ -98,6 +99,7 @@ static const struct key ah_keys[] = {{"to", K_TO, KK_REMOTE, NULL, 0},
 				     {"sl", K_SL, KK_NUM, NULL, 0},
 				     {"tclass", K_TCLASS, KK_NUM, NULL, 0},
 				     {"hop_limit", K_HOP_LIMIT, KK_NUM, NULL, 0},
+				     {"dgid", K_DGID, KK_GID, NULL, 0},
 				     {"flow_label", K_FLOW_LABEL, KK_NUM, NULL, 0},
 				     {"gid_index", K_GID_INDEX, KK_NUM, NULL, 0},
 				     {"encap", K_ENCAP, KK_ENCAP, NULL, 0},

@@ -57,6 +57,10 @@ bool dr_address(struct run *r, const struct stmt *st, struct vs_av *av, bool *sa
 			return false;
 		*said |= dr_opt(st, keys[i].key) != NULL;
 	}
+	if (dr_opt(st, K_DGID) != NULL) {
+		memcpy(av->dgid, dr_opt(st, K_DGID)->v.bytes, 16);
+		*said = true;
+	}
 	av->sl = (uint8_t)v[0];
 	av->traffic_class = (uint8_t)v[1];
 	av->hop_limit = (uint8_t)v[2];

@@ -47,6 +47,7 @@ uint32_t dr_items(struct run *r, const struct stmt *st)
 	case S_WAIT:
 	case S_WAIT_IDLE:
 	case S_CALL:
+	case S_COMPARE:
 		return 1;
 	default:
 		return 0;
@@ -481,6 +482,19 @@ static enum outcome waiting(struct run *r, const struct stmt *st, uint64_t start
 	return FAILS;
 }
 
+static enum outcome values(struct run *r, const struct stmt *st)
+{
+	uint64_t a, b;
+
+	if (!dr_eval(r, st, st->left.e, &a) || !dr_eval(r, st, st->right.e, &b))
+		return FAILS;
+	if (dr_compare((enum dr_compare)st->word2, a, b))
+		return HOLDS;
+	dr_verdict(r, st, st->word_column, "it is %llu, not %s%llu", (unsigned long long)a,
+		   dr_compare_text((enum dr_compare)st->word2), (unsigned long long)b);
+	return FAILS;
+}
+
 /* What became of the node's newest call. */
 static enum outcome call(struct run *r, const struct stmt *st)
 {
@@ -528,6 +542,8 @@ enum outcome dr_observe(struct run *r, const struct stmt *st, uint64_t start, ui
 		return waiting(r, st, start, over, until);
 	case S_CALL:
 		return call(r, st);
+	case S_COMPARE:
+		return values(r, st);
 	default:
 		return HOLDS;
 	}
@@ -595,6 +611,10 @@ void dr_consume(struct run *r, const struct stmt *st, uint32_t k)
 		retire(r, st, s);
 	if (st->kind == S_RECEIVE && st->as != NULL)
 		dr_keep(r, st, s);
+	else if (st->as != NULL) { /* a name for its time */
+		dr_rt(r, st->as)->made = true;
+		dr_rt(r, st->as)->time = s->time;
+	}
 	dr_take(r, queue_of(st->kind), s);
 }
 

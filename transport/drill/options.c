@@ -257,6 +257,13 @@ static bool one_option(struct parser *ps, struct stmt *st, const struct key *k)
 	return dr_expect_punct(ps, "=", "=") && key_value(ps, o);
 }
 
+bool dr_one_option(struct parser *ps, struct stmt *st, const struct key *keys, const struct key *more)
+{
+	const struct key *k = dr_find_key(keys, ps->t);
+
+	return one_option(ps, st, k != NULL ? k : dr_find_key(more, ps->t));
+}
+
 const struct key *dr_find_key(const struct key *keys, const struct token *t)
 {
 	for (; keys->name != NULL; keys++)

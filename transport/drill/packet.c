@@ -97,7 +97,7 @@ static bool set_option(struct run *r, const struct stmt *st, const struct option
 	return done;
 }
 
-static bool plain_fields(struct run *r, const struct stmt *st, struct vs_pkt *p)
+bool dr_plain_fields(struct run *r, const struct stmt *st, struct vs_pkt *p)
 {
 	for (const struct option *o = st->opt; o != NULL; o = o->next)
 		if (dr_plain(o) && !o->late && !dr_is_length(o->key->id) && !dr_is_sum(o->key->id) &&
@@ -264,7 +264,7 @@ static bool one_packet(struct run *r, const struct stmt *st, uint32_t k, uint32_
 	if (st->word == OP_NAK)
 		p.ext.aeth.syndrome = st->word2 == 0x100 ? 0x20 : (uint8_t)(0x60 | st->word2);
 	if (n == 1 || from == 0 || st->word < OP_SEND) {
-		if (!plain_fields(r, st, &p))
+		if (!dr_plain_fields(r, st, &p))
 			return false;
 	} else if (p.hdrs & VS_HDR_AETH && dr_opt(st, K_MSN) != NULL) {
 		uint64_t v;

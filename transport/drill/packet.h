@@ -32,6 +32,8 @@ bool dr_psn_range(struct run *r, const struct stmt *st, uint32_t *first, uint32_
 /* The opcode of packet k of n. */
 uint8_t dr_opcode_at(const struct stmt *st, uint32_t k, uint32_t n);
 bool dr_start_packet(struct run *r, const struct stmt *st, struct vs_pkt *p, uint8_t op);
+/* Everything that is said of it and stands in it as it is. */
+bool dr_plain_fields(struct run *r, const struct stmt *st, struct vs_pkt *p);
 bool dr_put(struct run *r, const struct stmt *st, struct vs_pkt *p, unsigned seal);
 bool dr_send_cm(struct run *r, const struct stmt *st);
 /* What a script says for a field, as it stands in the message: an MTU in bytes becomes its code. */

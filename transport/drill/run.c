@@ -71,7 +71,7 @@ static bool packet_field(struct run *r, const struct stmt *st, const struct expr
 			return true;
 		}
 	}
-	if (e->field != K_NONE && dr_field(&o->pkt, e->field, v))
+	if (o->frame != NULL && e->field != K_NONE && dr_field(&o->pkt, e->field, v))
 		return true;
 	dr_broken(r, st, e->column, "the packet %s has no %s", e->obj->name, e->name);
 	return false;
@@ -197,7 +197,7 @@ bool dr_memory(struct run *r, const struct stmt *st, const struct value *v, uint
 	} else if (v->e != NULL && !dr_eval(r, st, v->e, &b)) {
 		return false;
 	}
-	if (a > b || b > MAX_REGION * 2) {
+	if (a > b || b > UINT32_MAX) {
 		dr_broken(r, st, st->column, "%s[%llu:%llu] is no part of a region", v->obj->name,
 			  (unsigned long long)a, (unsigned long long)b);
 		return false;

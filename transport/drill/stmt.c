@@ -39,6 +39,7 @@ static const struct key post_keys[] = {
 	{"sl", K_SL, KK_NUM, NULL, 0},
 	{"tclass", K_TCLASS, KK_NUM, NULL, 0},
 	{"hop_limit", K_HOP_LIMIT, KK_NUM, NULL, 0},
+	{"dgid", K_DGID, KK_GID, NULL, 0},
 	{"flow_label", K_FLOW_LABEL, KK_NUM, NULL, 0},
 	{"gid_index", K_GID_INDEX, KK_NUM, NULL, 0},
 	{"encap", K_ENCAP, KK_ENCAP, NULL, 0},
@@ -304,6 +305,9 @@ static bool query(struct parser *ps, struct stmt *st)
 		return false;
 	if (st->opt == NULL)
 		dr_expected(ps, "what is to be asked", NULL);
+	if (dr_opt(st, K_ENCAP) != NULL || dr_opt(st, K_DGID) != NULL)
+		PF(ps, dr_opt(st, dr_opt(st, K_ENCAP) != NULL ? K_ENCAP : K_DGID)->column,
+		   "the address is not asked for: the packets tell it");
 	return !ps->src.failed && dr_timing(ps, st);
 }
 
@@ -440,11 +444,47 @@ bool dr_node_statement(struct parser *ps, int node, struct obj *obj)
 	return node_verb(ps, st, (enum verb)verb);
 }
 
+/* Does a region stand here, and not a value of one? */
+static bool is_memory(struct parser *ps)
+{
+	const struct token *t = ps->t;
+	int node = dr_node(ps, t);
+	const struct obj *o;
+
+	if (node >= 0 && dr_same(&t[1], "."))
+		t += 2;
+	else
+		node = -1;
+	o = t->kind == T_WORD ? dr_lookup(ps, node, t) : NULL;
+	return t->kind == T_WORD && (o == NULL || (o->kind == O_MR && !dr_same(&t[1], ".")));
+}
+
+/* expect VALUE == VALUE */
+static bool compare_values(struct parser *ps, struct stmt *st)
+{
+	enum dr_compare how;
+
+	st->kind = S_COMPARE;
+	st->word_column = ps->t->column;
+	if (!dr_number_value(ps, &st->left, false))
+		return false;
+	if (!dr_comparison(ps, &how)) {
+		dr_expected(ps, "== != >= <= > or <", NULL);
+		return false;
+	}
+	st->word2 = (int)how;
+	return dr_number_value(ps, &st->right, false);
+}
+
 static bool expect(struct parser *ps)
 {
 	struct stmt *st = dr_stmt(ps, S_EXPECT);
 
-	if (st == NULL || !dr_slice(ps, &st->left))
+	if (st == NULL)
+		return false;
+	if (!is_memory(ps))
+		return compare_values(ps, st);
+	if (!dr_slice(ps, &st->left))
 		return false;
 	st->word2 = ps->t->kind == T_PUNCT && dr_same(ps->t, "!=");
 	if (!dr_punct(ps, "==") && !dr_punct(ps, "!=")) {
