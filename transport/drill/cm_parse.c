@@ -72,7 +72,7 @@ static bool which_qp(struct parser *ps, struct stmt *st, enum cm_verb verb)
 		if (st->obj == NULL && (makes || verb == CM_ACCEPT || verb == CM_REJECT))
 			st->obj = dr_object(ps, st->node, O_QP, ps->t);
 		if (st->obj == NULL) {
-			dr_expected(ps, "a queue pair", NULL);
+			dr_expected_object(ps, "a queue pair", st->node, O_QP);
 			return false;
 		}
 		ps->t++;

@@ -198,12 +198,9 @@ static void device_decl(struct parser *ps)
 
 	if (st == NULL)
 		return;
-	st->node = dr_node(ps, ps->t);
-	if (st->node < 0 || !ps->p->node[st->node].engine) {
-		dr_expected(ps, "a node with an engine", NULL);
+	st->node = dr_engine(ps);
+	if (st->node < 0)
 		return;
-	}
-	ps->t++;
 	(void)dr_options(ps, st, device_keys);
 }
 
@@ -214,12 +211,9 @@ static void gid_decl(struct parser *ps)
 
 	if (st == NULL)
 		return;
-	st->node = dr_node(ps, ps->t);
-	if (st->node < 0 || !ps->p->node[st->node].engine) {
-		dr_expected(ps, "a node with an engine", NULL);
+	st->node = dr_engine(ps);
+	if (st->node < 0)
 		return;
-	}
-	ps->t++;
 	if (ps->t->kind != T_NUMBER || ps->t->unit || ps->t->number > 0xffff) {
 		dr_expected(ps, "an index of the GID table", NULL);
 		return;
@@ -234,14 +228,12 @@ static void gid_decl(struct parser *ps)
 /* pkeys NODE KEY... : the table, from its first entry on */
 static void pkeys_decl(struct parser *ps)
 {
-	int node = dr_node(ps, ps->t);
+	int node = dr_engine(ps);
 	unsigned n = 0;
 
-	if (node < 0 || !ps->p->node[node].engine) {
-		dr_expected(ps, "a node with an engine", NULL);
+	if (node < 0)
 		return;
-	}
-	for (ps->t++; ps->t->kind == T_NUMBER && n < MAX_PKEYS; ps->t++) {
+	for (; ps->t->kind == T_NUMBER && n < MAX_PKEYS; ps->t++) {
 		if (ps->t->unit || ps->t->number > 0xffff) {
 			PF(ps, ps->t->column, "a P_Key has 16 bits");
 			return;
@@ -260,12 +252,9 @@ static void port_decl(struct parser *ps)
 
 	if (st == NULL)
 		return;
-	st->node = dr_node(ps, ps->t);
-	if (st->node < 0 || !ps->p->node[st->node].engine) {
-		dr_expected(ps, "a node with an engine", NULL);
+	st->node = dr_engine(ps);
+	if (st->node < 0)
 		return;
-	}
-	ps->t++;
 	if (!dr_find(words, ps->t, &st->word)) {
 		dr_expected(ps, "up or down", words);
 		return;

@@ -459,6 +459,10 @@ struct parser {
 bool dr_next_line(struct parser *ps); /* the next one with tokens on it; false: none, or failed */
 bool dr_punct(struct parser *ps, const char *p);
 bool dr_word(struct parser *ps, const char *w);
+/* The same, with suggestions from names: of `kind` (0: any) and `node` (-1: any). */
+void dr_expected_object(struct parser *ps, const char *what, int node, int kind);
+/* A node that is no peer, and on to the next token; -1: failed. */
+int dr_engine(struct parser *ps);
 bool dr_expect_punct(struct parser *ps, const char *p, const char *what);
 /* Fails with "expected WHAT, got X", and a suggestion from `words` (may be NULL). */
 void dr_expected(struct parser *ps, const char *what, const struct word *words);

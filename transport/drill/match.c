@@ -66,6 +66,7 @@ static void name_of(const struct vs_pkt *p, char *buf, size_t cap)
 void dr_packet_text(struct run *r, const struct seen *s, char *buf, size_t cap)
 {
 	const struct obj *q = NULL;
+	struct vs_cm_msg cm;
 	uint32_t base = 0;
 	char name[48];
 	int n;
@@ -81,6 +82,10 @@ void dr_packet_text(struct run *r, const struct seen *s, char *buf, size_t cap)
 		base = dr_rt(r, q)->psn;
 	else if (q != NULL && q->peer != NULL)
 		base = dr_rt(r, q->peer)->psn;
+	if (dr_parse_cm(&s->pkt, &cm)) {
+		(void)snprintf(buf, cap, "CM %s", vs_cm_info(cm.attribute)->abbrev);
+		return;
+	}
 	name_of(&s->pkt, name, sizeof(name));
 	n = snprintf(buf, cap, "%s psn=%+d", name, vs_psn_diff(s->pkt.bth.psn, base));
 	if (s->pkt.hdrs & VS_HDR_AETH && n > 0 && (size_t)n < cap)

@@ -351,7 +351,7 @@ uint64_t dr_net_largest(int id)
 
 bool dr_is_length(int id)
 {
-	return id == K_IP_LEN || id == K_UDP_LEN || id == K_LRH_LEN;
+	return id == K_IP_LEN || id == K_UDP_LEN || id == K_LRH_LEN || id == K_IHL;
 }
 
 bool dr_is_sum(int id)

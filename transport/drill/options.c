@@ -36,14 +36,8 @@ static bool key_object(struct parser *ps, struct option *o)
 		ps->t += 2;
 	x = dr_lookup(ps, o->key->obj == O_PACKET ? -1 : ps->node, ps->t);
 	if (x == NULL || (int)x->kind != o->key->obj) {
-		struct word words[MAX_OBJECTS + 1];
-		unsigned n = 0;
-
-		for (unsigned i = 0; i < ps->p->n_objs; i++)
-			if ((int)ps->p->obj[i]->kind == o->key->obj)
-				words[n++] = (struct word){ps->p->obj[i]->name, 0};
-		words[n] = (struct word){NULL, 0};
-		dr_expected(ps, o->key->obj == O_PACKET ? "the name of a packet" : "the name of such an object", words);
+		dr_expected_object(ps, o->key->obj == O_PACKET ? "the name of a packet" : "the name of such an object",
+				   -1, o->key->obj);
 		return false;
 	}
 	o->v.kind = V_OBJECT;

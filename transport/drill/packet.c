@@ -100,8 +100,9 @@ static bool set_option(struct run *r, const struct stmt *st, const struct option
 bool dr_plain_fields(struct run *r, const struct stmt *st, struct vs_pkt *p)
 {
 	for (const struct option *o = st->opt; o != NULL; o = o->next)
-		if (dr_plain(o) && !o->late && !dr_is_length(o->key->id) && !dr_is_sum(o->key->id) &&
-		    !set_option(r, st, o, p))
+		/* IHL before the lengths, which have room for options then, and behind them: it may be too small */
+		if (dr_plain(o) && !o->late && (!dr_is_length(o->key->id) || o->key->id == K_IHL) &&
+		    !dr_is_sum(o->key->id) && !set_option(r, st, o, p))
 			return false;
 	return true;
 }
@@ -139,8 +140,11 @@ static bool change_late(struct run *r, const struct stmt *st, struct vs_pkt *p, 
 
 static bool seal(struct run *r, const struct stmt *st, struct vs_pkt *p, unsigned what, uint8_t *buf, size_t cap)
 {
+	const struct option *icrc = dr_opt(st, K_ICRC);
 	bool ok = vs_pkt_seal(p, what & (VS_SEAL_PAD | VS_SEAL_LEN), buf, cap) == VS_OK;
 
+	if (icrc != NULL && icrc->v.kind == V_NUMBER) /* any headers may have one that is said */
+		what &= ~(unsigned)VS_SEAL_ICRC;
 	ok = ok && other_than_sealed(r, st, p, false, dr_is_length);
 	ok = ok && vs_pkt_seal(p, what & VS_SEAL_CSUM, buf, cap) == VS_OK;
 	ok = ok && other_than_sealed(r, st, p, false, dr_is_sum);
@@ -148,7 +152,8 @@ static bool seal(struct run *r, const struct stmt *st, struct vs_pkt *p, unsigne
 	if (ok && dr_opt(st, K_UDP_SUM) != NULL && dr_opt(st, K_UDP_SUM)->v.kind == V_FLAG)
 		ok = dr_set_valid_udp_sum(p); /* once more: it covers the ICRC */
 	if (!ok && !r->failed)
-		dr_broken(r, st, st->column, "the packet can't be made: it is too long");
+		dr_broken(r, st, st->column,
+			  "the packet can't be made: it is too long, or has headers without an ICRC");
 	return ok;
 }
 

@@ -50,6 +50,39 @@ void dr_expected(struct parser *ps, const char *what, const struct word *words)
 		PF(ps, t->column, "expected %s, not '%.*s'%s", what, (int)(t->len > 60 ? 60 : t->len), t->text, hint);
 }
 
+void dr_expected_object(struct parser *ps, const char *what, int node, int kind)
+{
+	struct word words[MAX_OBJECTS + 1];
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < ps->p->n_objs; i++) {
+		const struct obj *o = ps->p->obj[i];
+
+		if ((node < 0 || o->node == node) && (kind == 0 || (int)o->kind == kind))
+			words[n++] = (struct word){o->name, 0};
+	}
+	words[n] = (struct word){NULL, 0};
+	dr_expected(ps, what, words);
+}
+
+int dr_engine(struct parser *ps)
+{
+	struct word words[MAX_NODES + 1];
+	int node = dr_node(ps, ps->t);
+	unsigned n = 0;
+
+	if (node >= 0 && ps->p->node[node].engine) {
+		ps->t++;
+		return node;
+	}
+	for (unsigned i = 0; i < ps->p->n_nodes; i++)
+		if (ps->p->node[i].engine)
+			words[n++] = (struct word){ps->p->node[i].name, 0};
+	words[n] = (struct word){NULL, 0};
+	dr_expected(ps, "a node with an engine", words);
+	return -1;
+}
+
 bool dr_expect_punct(struct parser *ps, const char *p, const char *what)
 {
 	if (dr_punct(ps, p))

@@ -251,7 +251,7 @@ static bool again(struct parser *ps, struct stmt *st)
 	st->kind = S_AGAIN;
 	st->word_column = ps->t->column;
 	if (o == NULL || o->kind != O_PACKET) {
-		dr_expected(ps, "the name of a packet", NULL);
+		dr_expected_object(ps, "the name of a packet", -1, O_PACKET);
 		return false;
 	}
 	st->obj = o;

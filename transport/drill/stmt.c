@@ -238,7 +238,7 @@ static bool destroy(struct parser *ps, struct stmt *st)
 	st->kind = S_DESTROY;
 	st->obj = dr_lookup(ps, st->node, ps->t);
 	if (st->obj == NULL) {
-		dr_expected(ps, "the name of an object of this node", NULL);
+		dr_expected_object(ps, "the name of an object of this node", st->node, 0);
 		return false;
 	}
 	ps->t++;
@@ -265,7 +265,7 @@ static bool resize(struct parser *ps, struct stmt *st)
 	st->kind = S_RESIZE;
 	st->obj = dr_lookup(ps, st->node, ps->t);
 	if (st->obj == NULL || st->obj->kind != O_CQ) {
-		dr_expected(ps, "the name of a completion queue", NULL);
+		dr_expected_object(ps, "the name of a completion queue", st->node, O_CQ);
 		return false;
 	}
 	ps->t++;
@@ -315,13 +315,14 @@ static bool query(struct parser *ps, struct stmt *st)
 static bool call(struct parser *ps, struct stmt *st)
 {
 	static const struct key keys[] = {{"refused", K_REFUSED, KK_FLAG, NULL, 0}, {NULL, 0, KK_NUM, NULL, 0}};
+	static const struct word words[] = {{"accepted", 0}, {"refused", 0}, {NULL, 0}};
 
 	st->kind = S_CALL;
 	st->word_column = ps->t->column;
 	if (dr_word(ps, "accepted"))
 		return true;
 	if (dr_some_options(ps, st, keys) && dr_opt(st, K_REFUSED) == NULL)
-		dr_expected(ps, "accepted or refused", NULL);
+		dr_expected(ps, "accepted or refused", words);
 	return !ps->src.failed;
 }
 
@@ -456,7 +457,7 @@ static bool is_memory(struct parser *ps)
 	else
 		node = -1;
 	o = t->kind == T_WORD ? dr_lookup(ps, node, t) : NULL;
-	return t->kind == T_WORD && (o == NULL || (o->kind == O_MR && !dr_same(&t[1], ".")));
+	return t->kind == T_WORD && (o == NULL || dr_same(&t[1], "[") || (o->kind == O_MR && !dr_same(&t[1], ".")));
 }
 
 /* expect VALUE == VALUE */
@@ -532,14 +533,7 @@ bool dr_statement(struct parser *ps, int subject)
 	if (ps->t->glued && dr_punct(ps, ".")) {
 		obj = dr_lookup(ps, node, ps->t);
 		if (obj == NULL) {
-			struct word words[MAX_OBJECTS + 1];
-			unsigned n = 0;
-
-			for (unsigned i = 0; i < ps->p->n_objs; i++)
-				if (ps->p->obj[i]->node == node)
-					words[n++] = (struct word){ps->p->obj[i]->name, 0};
-			words[n] = (struct word){NULL, 0};
-			dr_expected(ps, "an object of this node", words);
+			dr_expected_object(ps, "an object of this node", node, 0);
 			return false;
 		}
 		ps->t++;
