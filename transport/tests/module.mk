@@ -2,6 +2,7 @@
 # transport/tests/: Check suites (test_*.c, one program each) and fuzz targets (fuzz_*.c).
 UNIT_TESTS := $(patsubst transport/tests/%.c,$(B)/tests/%,$(sort $(wildcard transport/tests/test_*.c)))
 TESTS += $(UNIT_TESTS)
+$(B)/tests/test_inject: LIBS_VS += -lnet
 
 run-unit: $(UNIT_TESTS) # make check-unit, once Check is there
 	@scripts/run-tests.sh $(JOBS) $^
