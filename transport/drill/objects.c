@@ -52,6 +52,7 @@ bool dr_address(struct run *r, const struct stmt *st, struct vs_av *av, bool *sa
 	const uint64_t usual[5] = {av->sl, av->traffic_class, av->hop_limit, av->flow_label, av->sgid_index};
 	uint64_t v[5];
 
+	*said = false;
 	for (unsigned i = 0; i < 5; i++) {
 		if (!dr_value(r, st, keys[i].key, usual[i], keys[i].most, &v[i]))
 			return false;

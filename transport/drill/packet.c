@@ -209,7 +209,7 @@ bool dr_put(struct run *r, const struct stmt *st, struct vs_pkt *p, unsigned wha
 	uint64_t v = 0;
 	int n;
 
-	if (!seal(r, st, p, what, buf, sizeof(buf)))
+	if (!dr_step(r) || !seal(r, st, p, what, buf, sizeof(buf)))
 		return false;
 	if (icrc != NULL && icrc->v.kind == V_NUMBER && !dr_eval(r, st, icrc->v.e, &v))
 		return false;
@@ -331,7 +331,7 @@ bool dr_again(struct run *r, const struct stmt *st)
 
 	if (!o->made)
 		dr_broken(r, st, st->word_column, "%s was not seen yet", st->obj->name);
-	else if (r->t->ops->send(r->t, o->frame, o->len) < 0)
+	else if (dr_step(r) && r->t->ops->send(r->t, o->frame, o->len) < 0)
 		dr_broken(r, st, st->column, "the packet can't be sent: too many are on their way");
 	return !r->failed;
 }

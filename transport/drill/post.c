@@ -247,6 +247,8 @@ static bool post_one(struct run *r, const struct stmt *st, struct request *q, ui
 	bool srq = st->obj->kind == O_SRQ;
 	int rc;
 
+	if (!dr_step(r))
+		return false;
 	memset(&q->wr, 0, sizeof(q->wr));
 	q->n = 0;
 	q->wr.wr_id = wr_id;

@@ -349,13 +349,20 @@ void dr_hear(struct run *r)
 	}
 }
 
+bool dr_step(struct run *r)
+{
+	if (++r->steps > r->max_steps)
+		dr_broken(r, NULL, 0, "more than %llu things happened: does this script end?",
+			  (unsigned long long)r->max_steps);
+	return !r->failed;
+}
+
 bool dr_pass(struct run *r, uint64_t until)
 {
 	bool more = r->t->ops->step(r->t, until);
 
 	dr_hear(r);
-	if (++r->steps > MAX_STEPS)
-		dr_broken(r, NULL, 0, "more than %u things happened: does this script end?", MAX_STEPS);
+	(void)dr_step(r);
 	return more && !r->failed;
 }
 
@@ -478,9 +485,9 @@ static void statements(struct run *r, const struct stmt *st, uint64_t start, boo
 {
 	for (; st != NULL && !r->failed; st = st->next) {
 		r->line = st->line;
-		if (++r->res->steps > MAX_STATEMENTS) {
-			dr_broken(r, st, st->column, "more than %u statements were executed: does this script end?",
-				  MAX_STATEMENTS);
+		if (++r->res->steps > r->max_steps / 10) {
+			dr_broken(r, st, st->column, "more than %llu statements were executed: does this script end?",
+				  (unsigned long long)r->max_steps / 10);
 			return;
 		}
 		if (!first_started)
@@ -613,19 +620,36 @@ static void close_run(struct run *r)
 	free(r->data);
 }
 
+/* What the script needs and this encapsulation does not have; NULL: nothing. All else is in the simulator. */
+static const char *lacking(const struct run *r)
+{
+	static const struct {
+		enum dr_need need;
+		unsigned where; /* 1 << enum dr_encap: where it is */
+		const char *text;
+	} rows[] = {
+		{ND_ECN, 1u << EN_ROCEV2_IPV4 | 1u << EN_ROCEV2_IPV6, "there is no ECN without an IP header"},
+		{ND_GRH, ~(1u << EN_IB), "there is no GRH on a native link without it"},
+		{ND_ETHERNET, 1u << EN_ROCEV2_IPV4 | 1u << EN_ROCEV2_IPV6 | 1u << EN_ROCEV1,
+		 "there is no Ethernet header on a native link"},
+		{ND_UDP, 1u << EN_ROCEV2_IPV4 | 1u << EN_ROCEV2_IPV6, "there is no UDP but in RoCEv2"},
+		{ND_IPV4, 1u << EN_ROCEV2_IPV4, "the packets have no IPv4 header"},
+		{ND_IPV6, 1u << EN_ROCEV2_IPV6, "the packets have no IPv6 header"},
+	};
+
+	for (unsigned i = 0; i < sizeof(rows) / sizeof(rows[0]) && encap_of(r) >= 0; i++)
+		if (r->d->needs >> rows[i].need & 1 && !(rows[i].where >> encap_of(r) & 1))
+			return rows[i].text;
+	return NULL;
+}
+
 static void run_vector(struct run *r)
 {
 	uint64_t end;
 
-	/* Everything else that a script can need is in the simulator. */
-	if (encap_of(r) == EN_IB && vs_drill_needs(r->d, "grh")) {
+	if (lacking(r) != NULL) {
 		r->res->verdict = VS_VERDICT_SKIP;
-		(void)snprintf(r->res->at.text, sizeof(r->res->at.text), "there is no GRH on a native link without it");
-		return;
-	}
-	if (encap_of(r) > EN_ROCEV2_IPV6 && vs_drill_needs(r->d, "ecn")) {
-		r->res->verdict = VS_VERDICT_SKIP;
-		(void)snprintf(r->res->at.text, sizeof(r->res->at.text), "there is no ECN without an IP header");
+		(void)snprintf(r->res->at.text, sizeof(r->res->at.text), "%s", lacking(r));
 		return;
 	}
 	if (!open_target(r))
@@ -662,6 +686,7 @@ void vs_drill_run_sim(const struct vs_drill *d, unsigned vector, const struct vs
 	r->p = &p;
 	r->env = env != NULL ? env : &none;
 	r->res = result;
+	r->max_steps = r->env->max_steps != 0 ? r->env->max_steps : MAX_STEPS;
 	r->pending_tail = &r->pending;
 	/* Only reading: the header of the script is as it was. */
 	if (dr_parse_vector((struct vs_drill *)(uintptr_t)d, vector, &p, &result->at))

@@ -13,7 +13,6 @@
 
 #define MAX_SEEN 8192u /* in one queue */
 #define MAX_STEPS 2000000u
-#define MAX_STATEMENTS 200000u
 
 struct rt_obj {
 	bool made, gone, lazy;
@@ -89,7 +88,7 @@ struct run {
 	unsigned line;
 	bool failed;
 	char variants[64];
-	uint64_t steps;
+	uint64_t steps, max_steps;
 	void *waiting[MAX_NODES]; /* a connection that asks and that no listener's queue pair has taken */
 	struct {
 		bool refused;
@@ -111,6 +110,7 @@ bool dr_value(struct run *r, const struct stmt *st, int id, uint64_t fallback, u
 bool dr_memory(struct run *r, const struct stmt *st, const struct value *v, uint32_t *from, uint32_t *to);
 /* The bytes that a value stands for, `count` pattern bytes made up for a number. */
 bool dr_bytes(struct run *r, const struct stmt *st, const struct value *v, const uint8_t **bytes, uint32_t *len);
+bool dr_step(struct run *r);                 /* one more thing happens; false: too many did */
 bool dr_pass(struct run *r, uint64_t until); /* lets time pass: false when it is `until` */
 void dr_hear(struct run *r);                 /* takes what happened into the queues */
 void dr_frame_heard(void *ctx, uint64_t now, enum vs_link link, const uint8_t *frame, size_t len);

@@ -13,6 +13,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct vs_drill_error err;
+	struct vs_drill_env env = {.max_steps = 20000}; /* a run that goes on for ever finds nothing new */
 	struct vs_drill_result res;
 	struct vs_drill *d = vs_drill_parse((const char *)data, size, &err);
 	char buf[2048];
@@ -24,7 +25,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		(void)vs_drill_error_format(&err, "f", buf, sizeof(buf));
 		return 0;
 	}
-	vs_drill_run_sim(d, 0, NULL, &res);
+	vs_drill_run_sim(d, 0, &env, &res);
 	if ((res.verdict == VS_VERDICT_FAIL || res.verdict == VS_VERDICT_ERROR) && res.at.text[0] == '\0')
 		abort();
 	vs_drill_free(d);

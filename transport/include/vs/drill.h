@@ -75,6 +75,9 @@ struct vs_drill_env {
 	void *tap_ctx;
 	const char *encap; /* "rocev2-ipv4" (default), "rocev2-ipv6", "rocev1", "ib", "ib-grh"; overrides the script */
 	uint64_t deviations; /* of the engines; vs/dev.h */
+	/* So much may happen in a run (instants of the simulation, packets, work requests), and a tenth as many
+	 * statements may be executed; more is an ERROR. 0: 2,000,000. */
+	uint64_t max_steps;
 };
 
 /* Runs one vector in the simulator. */
