@@ -5,6 +5,9 @@
  *   one of                     repeat N            repeat NAME = FIRST..LAST
  *     NAME: statement            statement           statement
  *           statement            statement           statement
+ *
+ *   when VALUE == VALUE ...      the lines below are read for those vectors alone
+ *     statement
  */
 #include "drill_int.h"
 
@@ -48,6 +51,13 @@ static bool alternative(struct parser *ps, struct alternative ***at)
 	return true;
 }
 
+static bool empty(struct parser *ps, const struct stmt *st, const char *text)
+{
+	ps->l->number = st->line;
+	dr_fail(&ps->src, ps->l, st->column, "%s", text);
+	return false;
+}
+
 /* The lines of a block; in one of `one of`, those that are indented least begin an alternative. */
 static bool lines(struct parser *ps, struct stmt *st, int subject, bool named)
 {
@@ -70,6 +80,8 @@ static bool lines(struct parser *ps, struct stmt *st, int subject, bool named)
 		if (!block_line(ps, subject))
 			return false;
 	}
+	if (inner == 0 && !ps->src.failed)
+		return named || empty(ps, st, "repeat needs lines below it that are indented more");
 	return !ps->src.failed;
 }
 
@@ -96,13 +108,6 @@ static bool begin(struct parser *ps, const struct stmt *st, const char *what)
 	}
 	ps->block++;
 	return true;
-}
-
-static bool empty(struct parser *ps, const struct stmt *st, const char *text)
-{
-	ps->l->number = st->line;
-	dr_fail(&ps->src, ps->l, st->column, "%s", text);
-	return false;
 }
 
 bool dr_one_of(struct parser *ps, struct stmt *st, int subject)
@@ -145,7 +150,66 @@ bool dr_repeat(struct parser *ps)
 	ps->tail = &body->first;
 	if (!lines(ps, st, -1, false))
 		return false;
-	if (body->first == NULL)
-		return empty(ps, st, "repeat needs lines below it that are indented more");
 	return end(ps, save);
+}
+
+static bool same_token(const struct token *a, const struct token *b)
+{
+	if (a->kind == T_NUMBER && b->kind == T_NUMBER)
+		return a->number == b->number;
+	return a->kind == b->kind && a->len == b->len && memcmp(a->text, b->text, a->len) == 0;
+}
+
+static const struct token *one_value(struct parser *ps)
+{
+	const struct token *t = ps->t;
+
+	if (t->kind == T_PUNCT || t->kind == T_END) {
+		dr_expected(ps, "a number, a word or a string", NULL);
+		return NULL;
+	}
+	ps->t++;
+	return t;
+}
+
+/* when VALUE ==|!= VALUE...: otherwise the lines below are passed over. They are no block of their own. */
+bool dr_when(struct parser *ps)
+{
+	unsigned base = ps->l->indent, line = ps->l->number, column = ps->t[-1].column;
+	const struct token *a = one_value(ps), *b;
+	bool equal = false, holds, below = false;
+
+	if (a == NULL)
+		return false;
+	holds = dr_punct(ps, "!=");
+	if (!holds && !dr_expect_punct(ps, "==", "== or !="))
+		return false;
+	do {
+		b = one_value(ps);
+		if (b == NULL)
+			return false;
+		equal |= same_token(a, b);
+	} while (ps->t->kind != T_END);
+	holds = holds != equal;
+	for (;;) {
+		size_t pos = ps->pos;
+		unsigned number = ps->next_number;
+
+		if (!dr_next_line(ps) || ps->l->indent <= base || holds) {
+			below |= ps->l->count > 0 && ps->l->number > line && ps->l->indent > base;
+			ps->pos = pos;
+			ps->next_number = number;
+			break;
+		}
+		below = true;
+	}
+	if (!ps->src.failed && !below) {
+		ps->l->number = line;
+		dr_fail(&ps->src, ps->l, column, "when needs lines below it that are indented more");
+	}
+	ps->l->count = 0;
+	ps->l->tok[0].kind = T_END;
+	ps->l->indent = base;
+	ps->t = ps->l->tok;
+	return !ps->src.failed;
 }

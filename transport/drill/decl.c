@@ -7,12 +7,37 @@
 #include "drill_int.h"
 
 const struct word dr_decl_words[] = {
-	{"case", D_CASE},     {"clause", D_CLAUSE}, {"class", D_CLASS},   {"needs", D_NEEDS},     {"matrix", D_MATRIX},
-	{"target", D_TARGET}, {"encap", D_ENCAP},   {"vlan", D_VLAN},     {"node", D_NODE},       {"link", D_LINK},
-	{"device", D_DEVICE}, {"qp", D_QP},         {"ud", D_UD},         {"mr", D_MR},           {"mw", D_MW},
-	{"cq", D_CQ},         {"srq", D_SRQ},       {"fault", D_FAULT},   {"wait", D_WAIT},       {"waive", D_WAIVE},
-	{"mark", D_MARK},     {"pd", D_PD},         {"ah", D_AH},         {"channel", D_CHANNEL}, {"gid", D_GID},
-	{"pkeys", D_PKEYS},   {"port", D_PORT},     {"repeat", D_REPEAT}, {"set", D_SET},         {NULL, 0},
+	{"case", D_CASE},
+	{"clause", D_CLAUSE},
+	{"class", D_CLASS},
+	{"needs", D_NEEDS},
+	{"matrix", D_MATRIX},
+	{"target", D_TARGET},
+	{"encap", D_ENCAP},
+	{"vlan", D_VLAN},
+	{"node", D_NODE},
+	{"link", D_LINK},
+	{"device", D_DEVICE},
+	{"qp", D_QP},
+	{"ud", D_UD},
+	{"mr", D_MR},
+	{"mw", D_MW},
+	{"cq", D_CQ},
+	{"srq", D_SRQ},
+	{"fault", D_FAULT},
+	{"wait", D_WAIT},
+	{"waive", D_WAIVE},
+	{"mark", D_MARK},
+	{"pd", D_PD},
+	{"ah", D_AH},
+	{"channel", D_CHANNEL},
+	{"gid", D_GID},
+	{"pkeys", D_PKEYS},
+	{"port", D_PORT},
+	{"repeat", D_REPEAT},
+	{"set", D_SET},
+	{"when", D_WHEN},
+	{NULL, 0},
 };
 
 static const struct key link_keys[] = {{"latency", K_LATENCY, KK_TIME, NULL, 0}, {"rate", K_RATE, KK_NUM, NULL, 0},
@@ -309,6 +334,9 @@ static void other_decl(struct parser *ps, enum dr_decl what)
 		break;
 	case D_PORT:
 		port_decl(ps);
+		break;
+	case D_WHEN:
+		(void)dr_when(ps);
 		break;
 	case D_REPEAT:
 		(void)dr_repeat(ps);

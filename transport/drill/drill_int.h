@@ -533,7 +533,8 @@ enum dr_decl {
 	D_PKEYS,
 	D_PORT,
 	D_REPEAT,
-	D_SET
+	D_SET,
+	D_WHEN
 };
 void dr_object_decl(struct parser *ps, enum dr_decl what);
 /* fault.c */
@@ -541,6 +542,7 @@ void dr_fault_decl(struct parser *ps);
 /* block.c: the lines below that are indented more */
 bool dr_one_of(struct parser *ps, struct stmt *st, int subject);
 bool dr_repeat(struct parser *ps);
+bool dr_when(struct parser *ps);
 /* decl.c: false when the word begins no declaration; otherwise it was read, or failed */
 bool dr_declaration(struct parser *ps);
 extern const struct word dr_decl_words[];
