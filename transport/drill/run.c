@@ -636,9 +636,12 @@ static const char *lacking(const struct run *r)
 		{ND_IPV4, 1u << EN_ROCEV2_IPV4, "the packets have no IPv4 header"},
 		{ND_IPV6, 1u << EN_ROCEV2_IPV6, "the packets have no IPv6 header"},
 	};
+	int encap = encap_of(r);
 
-	for (unsigned i = 0; i < sizeof(rows) / sizeof(rows[0]) && encap_of(r) >= 0; i++)
-		if (r->d->needs >> rows[i].need & 1 && !(rows[i].where >> encap_of(r) & 1))
+	if (encap < 0) /* said elsewhere */
+		return NULL;
+	for (unsigned i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		if (r->d->needs >> rows[i].need & 1 && !(rows[i].where >> encap & 1))
 			return rows[i].text;
 	return NULL;
 }

@@ -39,6 +39,7 @@ static struct vs_drill *parse(const char *name, const char *text, size_t len)
 /* All vectors; the first that does not pass goes into *out. */
 static bool holds(const struct vs_drill *d, const struct vs_drill_env *env, struct vs_drill_result *out)
 {
+	*out = (struct vs_drill_result){.verdict = VS_VERDICT_ERROR};
 	for (unsigned v = 0; v < vs_drill_vectors(d); v++) {
 		vs_drill_run_sim(d, v, env, out);
 		if (out->verdict == VS_VERDICT_FAIL || out->verdict == VS_VERDICT_ERROR)
