@@ -198,6 +198,7 @@ bool dr_send_cm(struct run *r, const struct stmt *st)
 	vs_mad_build(&mad, bytes);
 	(void)vs_cm_build(&m, bytes + VS_MAD_HDR_LEN);
 	p.bth.destqp = 1;
+	p.bth.psn = (uint32_t)mad.transaction_id & VS_PSN_MASK; /* another one for each */
 	p.ext.deth.srcqp = 1;
 	p.ext.deth.qkey = VS_GSI_QKEY;
 	p.payload = bytes;

@@ -201,6 +201,8 @@ enum key_id {
 	K_RESV6,
 	K_RESV7,
 	K_PAD,
+	K_EXT_RSV,
+	K_VCRC,
 	/* in front of the BTH: net.c */
 	K_ETH_SRC,
 	K_ETH_DST,
@@ -231,6 +233,8 @@ enum key_id {
 	K_LSL,
 	K_VL,
 	K_LVER,
+	K_LNH,
+	K_LRH_RSV,
 	K_LRH_LEN,
 	K_CUT,
 	K_MAD,

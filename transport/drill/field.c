@@ -64,6 +64,46 @@ static bool get_header_field(const struct vs_pkt *p, int id, uint64_t *v)
 	}
 }
 
+/* The reserved bits of the first header behind the BTH that has some, NULL: none has. */
+static uint8_t *ext_rsv(struct vs_pkt *p)
+{
+	if (p->hdrs & VS_HDR_RDETH)
+		return &p->ext.rdeth.rsv;
+	if (p->hdrs & VS_HDR_XRCETH)
+		return &p->ext.xrceth.rsv;
+	return p->hdrs & VS_HDR_DETH ? &p->ext.deth.rsv : NULL;
+}
+
+static bool set_ext_rsv(struct vs_pkt *p, uint8_t v)
+{
+	uint8_t *rsv = ext_rsv(p);
+
+	if (rsv != NULL)
+		*rsv = v;
+	else if (p->hdrs & VS_HDR_FETH)
+		p->ext.feth.rsv = v;
+	else
+		return false;
+	return true;
+}
+
+static bool get_ext_rsv(const struct vs_pkt *p, uint64_t *v)
+{
+	struct vs_pkt q = *p;
+	const uint8_t *rsv = ext_rsv(&q);
+
+	*v = rsv != NULL ? *rsv : p->ext.feth.rsv;
+	return rsv != NULL || p->hdrs & VS_HDR_FETH;
+}
+
+/* As a number of three bytes, of which those count that the packet has. */
+static bool set_pad(struct vs_pkt *p, uint64_t v)
+{
+	for (unsigned i = 0; i < sizeof(p->pad); i++)
+		p->pad[i] = (uint8_t)(v >> (16 - 8 * i));
+	return p->pad_len > 0;
+}
+
 bool dr_field(const struct vs_pkt *p, int id, uint64_t *v)
 {
 	const struct vs_bth *b = &p->bth;
@@ -115,6 +155,8 @@ bool dr_field(const struct vs_pkt *p, int id, uint64_t *v)
 	case K_PAD:
 		*v = (uint64_t)p->pad[0] << 16 | (uint64_t)p->pad[1] << 8 | p->pad[2];
 		return true;
+	case K_EXT_RSV:
+		return get_ext_rsv(p, v);
 	default:
 		return id == K_ECN || (id >= K_ETH_SRC && id < K_CUT) ? dr_net_field(p, id, v)
 								      : get_header_field(p, id, v);
@@ -220,6 +262,10 @@ bool dr_set_field(struct vs_pkt *p, int id, uint64_t v)
 	case K_RESV7:
 		b->resv7 = (uint8_t)v;
 		return true;
+	case K_PAD:
+		return set_pad(p, v);
+	case K_EXT_RSV:
+		return set_ext_rsv(p, (uint8_t)v);
 	default:
 		return id == K_ECN || (id >= K_ETH_SRC && id < K_CUT) ? dr_set_net_field(p, id, v)
 								      : set_header_field(p, id, v);
@@ -264,6 +310,7 @@ uint64_t dr_largest(int id)
 	case K_LEN:
 		return MAX_REGION;
 	case K_OPCODE:
+	case K_EXT_RSV:
 		return 0xff;
 	case K_RESV6:
 		return 0x3f;
@@ -279,7 +326,8 @@ bool dr_plain(const struct option *o)
 {
 	int id = o->key->id;
 
-	return id != K_PSN && id != K_DATA && id != K_ICRC && id != K_FLIP && id != K_TO && id != K_CUT && id < K_MAD;
+	return id != K_PSN && id != K_DATA && id != K_ICRC && id != K_VCRC && id != K_FLIP && id != K_TO &&
+	       id != K_CUT && id < K_MAD;
 }
 
 /* ---- sequence numbers ---- */

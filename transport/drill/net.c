@@ -63,6 +63,12 @@ static bool link_field(const struct vs_pkt *p, int id, uint64_t *v)
 	case K_LVER:
 		*v = p->lrh.lver;
 		return has_lrh(p);
+	case K_LNH:
+		*v = p->lrh.lnh;
+		return has_lrh(p);
+	case K_LRH_RSV:
+		*v = p->lrh.rsv1;
+		return has_lrh(p);
 	case K_LRH_LEN:
 		*v = p->lrh.pktlen;
 		return has_lrh(p);
@@ -196,6 +202,12 @@ static void set_link_field(struct vs_pkt *p, int id, uint64_t v)
 	case K_LVER:
 		p->lrh.lver = (uint8_t)v;
 		break;
+	case K_LNH:
+		p->lrh.lnh = (uint8_t)v;
+		break;
+	case K_LRH_RSV:
+		p->lrh.rsv1 = (uint8_t)v;
+		break;
 	case K_LRH_LEN:
 		p->lrh.pktlen = (uint16_t)v;
 		break;
@@ -328,6 +340,9 @@ uint64_t dr_net_largest(int id)
 	case K_VL:
 	case K_LVER:
 		return 15;
+	case K_LNH:
+	case K_LRH_RSV:
+		return 3;
 	case K_DSCP:
 		return 63;
 	case K_TTL:
@@ -351,7 +366,7 @@ uint64_t dr_net_largest(int id)
 
 bool dr_is_length(int id)
 {
-	return id == K_IP_LEN || id == K_UDP_LEN || id == K_LRH_LEN || id == K_IHL;
+	return id == K_IP_LEN || id == K_UDP_LEN || id == K_LRH_LEN || id == K_IHL || id == K_PAD;
 }
 
 bool dr_is_sum(int id)

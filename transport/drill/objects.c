@@ -138,7 +138,7 @@ static int make_ah(struct run *r, const struct stmt *st, struct rt_obj *rt)
 	const struct option *to = dr_opt(st, K_TO), *gid = dr_opt(st, K_MGID), *encap = dr_opt(st, K_ENCAP);
 	int node = to == NULL ? st->node : to->v.kind == V_OBJECT ? to->v.obj->node : to->v.word;
 	struct vs_av av;
-	bool said;
+	bool said = false;
 
 	if ((to != NULL && to->v.kind == V_SLICE) || (to == NULL && gid == NULL)) {
 		dr_broken(r, st, st->column, "an address handle needs to=NODE or mgid=");

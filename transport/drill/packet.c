@@ -6,6 +6,8 @@
 
 #include "packet.h"
 
+#define TOO_LONG 4u /* bytes over what is allowed, which a script may send all the same */
+
 static const enum vs_encap encaps[] = {VS_ENCAP_ROCEV2_IPV4, VS_ENCAP_ROCEV2_IPV6, VS_ENCAP_ROCEV1, VS_ENCAP_IB,
 				       VS_ENCAP_IB_GRH};
 
@@ -202,22 +204,38 @@ static bool damage(struct run *r, const struct stmt *st, uint8_t *buf, int *n)
 	return left > 0;
 }
 
-bool dr_put(struct run *r, const struct stmt *st, struct vs_pkt *p, unsigned what)
+/* icrc= and vcrc=: bad, or a number. */
+static bool other_crcs(struct run *r, const struct stmt *st, struct vs_pkt *p, unsigned what, uint8_t *buf, size_t cap)
 {
-	const struct option *icrc = dr_opt(st, K_ICRC);
-	uint8_t buf[VS_FRAME_MAX + 64];
+	const struct option *icrc = dr_opt(st, K_ICRC), *vcrc = dr_opt(st, K_VCRC);
 	uint64_t v = 0;
-	int n;
 
-	if (!dr_step(r) || !seal(r, st, p, what, buf, sizeof(buf)))
-		return false;
 	if (icrc != NULL && icrc->v.kind == V_NUMBER && !dr_eval(r, st, icrc->v.e, &v))
 		return false;
 	if (icrc != NULL) {
 		p->icrc = icrc->v.kind == V_NUMBER ? (uint32_t)v : p->icrc ^ 0xdeadbeef;
-		(void)vs_pkt_seal(p, what & VS_SEAL_VCRC, buf, sizeof(buf));
+		(void)vs_pkt_seal(p, what & VS_SEAL_VCRC, buf, cap);
 	}
-	if (!change_late(r, st, p, buf, sizeof(buf)))
+	if (!change_late(r, st, p, buf, cap))
+		return false;
+	if (vcrc == NULL)
+		return true;
+	if (vcrc->v.kind == V_NUMBER && !dr_eval(r, st, vcrc->v.e, &v))
+		return false;
+	p->vcrc = vcrc->v.kind == V_NUMBER ? (uint16_t)v : p->vcrc ^ 0xdead;
+	if (!(p->flags & VS_PKT_HAS_VCRC))
+		dr_broken(r, st, vcrc->column, "such a packet has no vcrc");
+	return !r->failed;
+}
+
+bool dr_put(struct run *r, const struct stmt *st, struct vs_pkt *p, unsigned what)
+{
+	uint8_t buf[VS_FRAME_MAX + 64];
+	int n;
+
+	if (!dr_step(r) || !seal(r, st, p, what, buf, sizeof(buf)))
+		return false;
+	if (!other_crcs(r, st, p, what, buf, sizeof(buf)))
 		return false;
 	n = vs_pkt_build(p, buf, sizeof(buf));
 	if (n > 0 && !damage(r, st, buf, &n))
@@ -299,7 +317,7 @@ bool dr_send(struct run *r, const struct stmt *st)
 		return false;
 	if (data != NULL && !dr_bytes(r, st, &data->v, &bytes, &len))
 		return false;
-	if (len > VS_MTU_MAX && st->word < OP_SEND) {
+	if (len > VS_MTU_MAX + TOO_LONG && st->word < OP_SEND) {
 		dr_broken(r, st, data->column, "one packet carries at most %u bytes", VS_MTU_MAX);
 		return false;
 	}

@@ -49,6 +49,7 @@ const struct key dr_packet_keys[] = {
 	{"resv6", K_RESV6, KK_NUM, NULL, 0},
 	{"resv7", K_RESV7, KK_NUM, NULL, 0},
 	{"pad", K_PAD, KK_NUM, NULL, 0},
+	{"ext_rsv", K_EXT_RSV, KK_NUM, NULL, 0},
 	{"eth_src", K_ETH_SRC, KK_MAC, NULL, 0},
 	{"eth_dst", K_ETH_DST, KK_MAC, NULL, 0},
 	{"ethertype", K_ETHERTYPE, KK_NUM, NULL, 0},
@@ -79,7 +80,10 @@ const struct key dr_packet_keys[] = {
 	{"sl", K_LSL, KK_NUM, NULL, 0},
 	{"vl", K_VL, KK_NUM, NULL, 0},
 	{"lver", K_LVER, KK_NUM, NULL, 0},
+	{"lnh", K_LNH, KK_NUM, NULL, 0},
+	{"lrh_rsv", K_LRH_RSV, KK_NUM, NULL, 0},
 	{"lrh_len", K_LRH_LEN, KK_NUM, NULL, 0},
+	{"vcrc", K_VCRC, KK_ICRC, NULL, 0},
 	{"cut", K_CUT, KK_NUM, NULL, 0},
 	{"count", K_COUNT, KK_RANGE, NULL, 0},
 	{NULL, 0, KK_NUM, NULL, 0},
@@ -235,9 +239,10 @@ static bool ordinary(struct parser *ps, struct stmt *st)
 	}
 	if (st->kind == S_SEND)
 		return which_qp(ps, st) && complete(ps, st);
-	if (dr_opt(st, K_FLIP) != NULL || dr_opt(st, K_ICRC) != NULL || dr_opt(st, K_CUT) != NULL) {
+	if (dr_opt(st, K_FLIP) != NULL || dr_opt(st, K_ICRC) != NULL || dr_opt(st, K_VCRC) != NULL ||
+	    dr_opt(st, K_CUT) != NULL) {
 		PF(ps, st->column,
-		   "icrc=, flip= and cut= are for packets that the peer sends: what it gets must be right");
+		   "icrc=, vcrc=, flip= and cut= are for packets that the peer sends: what it gets must be right");
 		return false;
 	}
 	return which_qp(ps, st);

@@ -76,7 +76,7 @@ static bool way(struct run *r, const struct stmt *st, struct vs_send_wr *wr)
 	const struct option *encap = dr_opt(st, K_ENCAP);
 	struct rt_obj *rt = dr_rt(r, st->obj);
 	struct vs_av av;
-	bool said;
+	bool said = false;
 	void *h;
 
 	if (ah != NULL) {

@@ -184,7 +184,7 @@ static bool connect_qp(struct run *r, const struct stmt *st, struct obj *o, bool
 	struct rt_obj *rt = dr_rt(r, o);
 	uint32_t mask, tmp;
 	struct vs_qp_attr a;
-	bool said;
+	bool said = false;
 
 	if (!attributes(r, st, &a, &mask))
 		return false;
