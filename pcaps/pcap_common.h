@@ -22,8 +22,9 @@
 #include "vs/wire.h"
 
 /* Exit codes (docs/man/vs-pcap.1). */
-enum { VP_OK = 0, VP_FAILED = 1, VP_USAGE = 2 };
+enum { VP_OK = 0, VP_FAILED = 1, VP_USAGE = 2, VP_NOTHING = 127 };
 
+int vp_gen(int argc, char **argv);
 int vp_info(int argc, char **argv);
 int vp_convert(int argc, char **argv);
 int vp_edit(int argc, char **argv);

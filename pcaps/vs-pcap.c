@@ -9,6 +9,7 @@ static const struct command {
 	int (*run)(int argc, char **argv);
 	const char *text;
 } commands[] = {
+	{"gen", vp_gen, "run scenario scripts in the simulator, and write their packets"},
 	{"info", vp_info, "count packets, CRCs and flows"},
 	{"convert", vp_convert, "put RDMA packets into another encapsulation"},
 	{"edit", vp_edit, "drop, copy, reorder, damage, delay, mark, rewrite and split packets"},
@@ -24,7 +25,8 @@ static int help(FILE *out)
 		fprintf(out, "  %-9s%s\n", commands[i].name, commands[i].text);
 	fputs("\n'vs-pcap COMMAND --help' says more, 'man vs-pcap' everything.\n"
 	      "  --help, --version\n"
-	      "Exit codes: 0 done, 1 a file or packet was not as it should be, 2 usage or environment.\n",
+	      "Exit codes: 0 done, 1 a file or packet was not as it should be, 2 usage or environment,\n"
+	      "127 nothing applicable.\n",
 	      out);
 	return out == stdout ? vp_flush("--help") : VP_USAGE;
 }

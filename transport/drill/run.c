@@ -692,10 +692,13 @@ void vs_drill_run_sim(const struct vs_drill *d, unsigned vector, const struct vs
 	r->max_steps = r->env->max_steps != 0 ? r->env->max_steps : MAX_STEPS;
 	r->pending_tail = &r->pending;
 	/* Only reading: the header of the script is as it was. */
-	if (dr_parse_vector((struct vs_drill *)(uintptr_t)d, vector, &p, &result->at))
+	if (dr_parse_vector((struct vs_drill *)(uintptr_t)d, vector, &p, &result->at)) {
+		if (r->env->vlan != 0)
+			p.vlan = r->env->vlan;
 		run_vector(r);
-	else
+	} else {
 		result->verdict = VS_VERDICT_ERROR;
+	}
 	close_run(r);
 	dr_arena_free(&p.arena);
 	free(r);

@@ -214,11 +214,16 @@ static void t_mark(struct dr_target *t, const char *text)
 static void tap(void *ctx, uint64_t now, int node, enum vs_tap_where where, enum vs_link link, const uint8_t *frame,
 		size_t len)
 {
-	const struct vs_drill_env *env = ((struct sim_target *)ctx)->setup.env;
+	const struct sim_target *s = ctx;
+	const struct vs_drill_env *env = s->setup.env;
+	struct vs_drill_frame f = {now, "switch", where, link, frame, len};
 
-	(void)node;
-	if (where == VS_TAP_SENT && env->tap != NULL)
-		env->tap(env->tap_ctx, now, link, frame, len);
+	if (env->tap == NULL)
+		return;
+	for (unsigned i = 0; i < s->setup.p->n_nodes; i++)
+		if (s->host[i] == node)
+			f.node = s->setup.p->node[i].name;
+	env->tap(env->tap_ctx, &f);
 }
 
 static void to_peer(void *ctx, uint64_t now, enum vs_link link, const uint8_t *frame, size_t len,

@@ -318,13 +318,15 @@ struct trace {
 	uint64_t hash, frames;
 };
 
-static void tap(void *ctx, uint64_t now, enum vs_link link, const uint8_t *frame, size_t len)
+static void tap(void *ctx, const struct vs_drill_frame *f)
 {
 	struct trace *t = ctx;
 
-	t->hash = (t->hash ^ now ^ (uint64_t)link) * 0x100000001b3ull;
-	for (size_t i = 0; i < len; i++)
-		t->hash = (t->hash ^ frame[i]) * 0x100000001b3ull;
+	if (f->where != VS_TAP_SENT)
+		return;
+	t->hash = (t->hash ^ f->now_ns ^ (uint64_t)f->link) * 0x100000001b3ull;
+	for (size_t i = 0; i < f->len; i++)
+		t->hash = (t->hash ^ f->data[i]) * 0x100000001b3ull;
 	t->frames++;
 }
 

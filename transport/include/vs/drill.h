@@ -16,6 +16,7 @@
 #include <stdint.h>
 
 #include "vs/event.h"
+#include "vs/sim.h" /* enum vs_tap_where */
 #include "vs/wire.h"
 
 #define VS_DRILL_MAX_BYTES (256u * 1024)
@@ -66,14 +67,25 @@ struct vs_drill_result {
 	uint64_t time_ns;         /* virtual time that it took */
 };
 
+/* One frame, as the wire tells of it; valid during the call. */
+struct vs_drill_frame {
+	uint64_t now_ns;
+	const char *node; /* whom it leaves, reaches, or was lost behind ("switch") */
+	enum vs_tap_where where;
+	enum vs_link link;
+	const uint8_t *data;
+	size_t len;
+};
+
 /* What a run needs; zeros are defaults. */
 struct vs_drill_env {
 	uint64_t seed;
 	struct vs_event_sink sink; /* sees all events of the run; emit NULL: none */
-	/* Every frame that leaves a node: for captures. */
-	void (*tap)(void *ctx, uint64_t now_ns, enum vs_link link, const uint8_t *frame, size_t len);
+	/* Every frame that leaves a node, reaches one or is lost: for captures. */
+	void (*tap)(void *ctx, const struct vs_drill_frame *frame);
 	void *tap_ctx;
 	const char *encap; /* "rocev2-ipv4" (default), "rocev2-ipv6", "rocev1", "ib", "ib-grh"; overrides the script */
+	uint16_t vlan;     /* 1 to 4094: overrides the script; 0: as the script says */
 	uint64_t deviations; /* of the engines; vs/dev.h */
 	/* So much may happen in a run (instants of the simulation, packets, work requests), and a tenth as many
 	 * statements may be executed; more is an ERROR. 0: 2,000,000. */
