@@ -5,7 +5,7 @@ PCAP_BIN      := $(B)/bin/vs-pcap
 ALL           += $(PCAP_BIN)
 INSTALL_BINS  += $(PCAP_BIN)
 INSTALL_MANS  += docs/man/vs-pcap.1
-CHECK_TARGETS += check-pcap
+CHECK_TARGETS += check-pcap check-pcap-gen check-pcaps
 CHECK_PROGRAMS += $(B)/tests/capcmp
 
 $(PCAP_BIN): $(call obj,$(PCAP_SRCS)) $(LIBVS) $(LIBJUDGE) $(LIBWIRE)
@@ -21,8 +21,22 @@ $(PCAP_CMP): $(B)/obj/pcaps/tests/capcmp.o $(LIBVS) $(LIBJUDGE) $(LIBWIRE)
 check-pcap: all $(PCAP_CMP) ## vs-pcap on recorded captures, and over a veth pair
 	@pcaps/tests/run.sh $(B)
 
+check-pcap-gen: all ## vs-pcap gen: what it writes, and what it says of wrong scripts
+	@pcaps/tests/gen.sh $(B)
+
+check-pcaps: all ## the capture library: made anew, compared, counted by Wireshark
+	@B='$(B)' pcaps/tests/library.sh
+
+# What is there of scenarios that are gone goes too.
+pcaps: $(PCAP_BIN) ## makes the capture library anew from pcaps/scenarios
+	@rm -rf $(B)/pcaps
+	@pcaps/make.sh $(PCAP_BIN) $(B)/pcaps
+	@for f in pcaps/generated/*.expect.json; do rm -f "$$f" "$${f%.expect.json}.pcap"; done
+	@cp $(B)/pcaps/*.pcap $(B)/pcaps/*.json pcaps/generated/
+	@cp $(B)/pcaps/INDEX.md pcaps/README.md
+
 bench-replay: all $(PCAP_CMP) ## rate of vs-pcap replay against tcpreplay -t, in one run (needs root)
 	@scripts/deps.sh bench
 	@pcaps/tests/bench_replay.sh $(B)
 
-.PHONY: check-pcap bench-replay
+.PHONY: check-pcap check-pcap-gen check-pcaps pcaps bench-replay

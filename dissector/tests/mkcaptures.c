@@ -86,7 +86,8 @@ static void print_readme(void)
 	     "`dissector/tests/mkcaptures.c` makes them, byte for byte the same every time; `make check-dissector`\n"
 	     "makes them anew and compares. Addresses are those of RFC 5737 and RFC 3849. ICRCs and VCRCs are right\n"
 	     "unless the table says otherwise. After a change of the generator `make update-golden` rewrites them,\n"
-	     "and this page with them.\n\n"
+	     "and this page with them. Captures with a NAME.expect.json beside them are made of scenarios instead:\n"
+	     "[the capture library](../README.md) lists those.\n\n"
 	     "| capture | what it shows |\n|---|---|");
 	for (unsigned i = 0; i < CAPTURES; i++)
 		printf("| %s | %s |\n", captures[i].name, captures[i].what);
