@@ -26,29 +26,22 @@ static void usual_cm(struct run *r, const struct stmt *st, struct vs_cm_msg *m, 
 {
 	size_t n;
 	const struct vs_cm_field *f = vs_cm_fields(m->attribute, &n);
-	const struct obj *last = NULL;
+	const struct vs_cm_msg *last = &r->cm_heard, *sidr = &r->sidr_heard;
 
-	/* The newest message of the other side that has a name: it has the id that is to be answered. */
-	for (unsigned i = 0; i < r->p->n_objs; i++)
-		if (r->p->obj[i]->kind == O_PACKET && r->obj[i].made && r->obj[i].cm.attribute != 0)
-			last = r->p->obj[i];
 	for (size_t i = 0; i < n; i++) {
 		if (strcmp(f[i].name, "local_comm_id") == 0)
 			set_cm_field(m, &f[i], 0x70656572);
-		if (last != NULL && strcmp(f[i].name, "remote_comm_id") == 0) {
-			const struct vs_cm_msg *c = &dr_rt(r, last)->cm;
-
-			set_cm_field(m, &f[i],
-				     c->attribute == VS_CM_ATTR_REP ? c->rep.local_comm_id : c->req.local_comm_id);
-		}
+		/* All messages of a connection begin with the id of their sender. */
+		if (last->attribute != 0 && strcmp(f[i].name, "remote_comm_id") == 0)
+			set_cm_field(m, &f[i], last->req.local_comm_id);
 	}
 	if (m->attribute == VS_CM_ATTR_SIDR_REQ) {
 		m->sidr_req.request_id = 0x70656572;
 		m->sidr_req.pkey = 0xffff;
 	}
-	if (m->attribute == VS_CM_ATTR_SIDR_REP && last != NULL) {
-		m->sidr_rep.request_id = dr_rt(r, last)->cm.sidr_req.request_id;
-		m->sidr_rep.service_id = dr_rt(r, last)->cm.sidr_req.service_id;
+	if (m->attribute == VS_CM_ATTR_SIDR_REP) {
+		m->sidr_rep.request_id = sidr->sidr_req.request_id;
+		m->sidr_rep.service_id = sidr->sidr_req.service_id;
 	}
 	if (m->attribute == VS_CM_ATTR_REQ) {
 		m->req.remote_cm_response_timeout = m->req.local_cm_response_timeout = 18;
@@ -175,9 +168,39 @@ static int target_node(const struct run *r, const struct stmt *st)
 	return node;
 }
 
+/* An answer is of the transaction that it answers. */
+static uint64_t usual_tid(struct run *r, int attribute)
+{
+	uint64_t fresh = 0x7000 + r->serial++;
+
+	switch (attribute) {
+	case VS_CM_ATTR_REQ:
+	case VS_CM_ATTR_DREQ:
+	case VS_CM_ATTR_LAP:
+	case VS_CM_ATTR_SIDR_REQ:
+		return fresh;
+	default:
+		return r->heard_tid != 0 ? r->heard_tid : fresh;
+	}
+}
+
+void dr_cm_taken(struct run *r, const struct vs_pkt *p)
+{
+	struct vs_cm_msg m;
+	struct vs_mad mad;
+
+	if (!dr_parse_cm(p, &m) || vs_mad_parse(&mad, p->payload, p->payload_len) != VS_OK)
+		return;
+	if (m.attribute == VS_CM_ATTR_SIDR_REQ || m.attribute == VS_CM_ATTR_SIDR_REP)
+		r->sidr_heard = m;
+	else
+		r->cm_heard = m;
+	r->heard_tid = mad.transaction_id;
+}
+
 bool dr_send_cm(struct run *r, const struct stmt *st)
 {
-	struct vs_mad mad = {1, 7, VS_CM_CLASS_VERSION, 3, 0, 0, 0x7000 + r->serial++, (uint16_t)st->word2, 0, 0};
+	struct vs_mad mad = {1, 7, VS_CM_CLASS_VERSION, 3, 0, 0, usual_tid(r, st->word2), (uint16_t)st->word2, 0, 0};
 	struct vs_cm_msg m = {.attribute = (uint16_t)st->word2};
 	uint8_t bytes[VS_MAD_LEN] = {0};
 	struct vs_av to, from;
@@ -198,7 +221,7 @@ bool dr_send_cm(struct run *r, const struct stmt *st)
 	vs_mad_build(&mad, bytes);
 	(void)vs_cm_build(&m, bytes + VS_MAD_HDR_LEN);
 	p.bth.destqp = 1;
-	p.bth.psn = (uint32_t)mad.transaction_id & VS_PSN_MASK; /* another one for each */
+	p.bth.psn = 0x7000 + r->mads++; /* of QP 1: every one has its own */
 	p.ext.deth.srcqp = 1;
 	p.ext.deth.qkey = VS_GSI_QKEY;
 	p.payload = bytes;

@@ -609,6 +609,8 @@ void dr_consume(struct run *r, const struct stmt *st, uint32_t k)
 		return;
 	if (st->kind == S_CQE)
 		retire(r, st, s);
+	if (st->kind == S_RECEIVE && s->parsed)
+		dr_cm_taken(r, &s->pkt);
 	if (st->kind == S_RECEIVE && st->as != NULL)
 		dr_keep(r, st, s);
 	else if (st->as != NULL) { /* a name for its time */

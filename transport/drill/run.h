@@ -83,7 +83,9 @@ struct run {
 	struct pending *pending, **pending_tail;
 	uint8_t *data; /* of the newest message of the peer */
 	uint32_t data_len, data_cap;
-	uint32_t serial;
+	uint32_t serial, mads;
+	struct vs_cm_msg cm_heard, sidr_heard; /* the newest ones that the peer was told */
+	uint64_t heard_tid;
 	uint32_t cm_psn, cm_qpn; /* of the newest REQ or REP of the peer */
 	unsigned line;
 	bool failed;
@@ -126,6 +128,7 @@ bool dr_match(struct run *r, const struct stmt *st, uint32_t k, const struct see
 bool dr_is_earlier_ack(struct run *r, const struct stmt *st, const struct seen *s);
 void dr_packet_text(struct run *r, const struct seen *s, char *buf, size_t cap);
 bool dr_field(const struct vs_pkt *p, int id, uint64_t *v);
+void dr_cm_taken(struct run *r, const struct vs_pkt *p);                  /* a line has taken it: answers go to that */
 void dr_keep(struct run *r, const struct stmt *st, const struct seen *s); /* as NAME */
 
 /* verbs.c */
