@@ -225,8 +225,8 @@ static void qp_decl(struct parser *ps)
 	}
 	o->destroyed = false;
 	st = object_stmt(ps, S_QP, o);
-	if (st != NULL)
-		(void)dr_options(ps, st, qp_keys);
+	if (st != NULL && dr_options(ps, st, qp_keys))
+		o->destroyed = dr_opt(st, K_REFUSED) != NULL;
 }
 
 static void simple_decl(struct parser *ps, enum obj_kind kind, enum stmt_kind sk, const struct key *keys)
@@ -245,6 +245,7 @@ static void simple_decl(struct parser *ps, enum obj_kind kind, enum stmt_kind sk
 	}
 	if (!dr_options(ps, st, keys))
 		return;
+	o->destroyed = dr_opt(st, K_REFUSED) != NULL; /* it is not made */
 	if (kind == O_MR && dr_opt(st, K_LEN) == NULL)
 		dr_expected(ps, "len=", NULL);
 	if (kind == O_CQ && dr_opt(st, K_CQE) == NULL)

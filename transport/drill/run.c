@@ -425,7 +425,7 @@ static void choose_alternative(struct run *r, const struct stmt *st, const struc
 /* Is the first thing that the alternative says a thing to see? Others are done when nothing before them holds. */
 static void one_of(struct run *r, const struct stmt *st)
 {
-	uint64_t start = r->t->ops->now(r->t), over = start;
+	uint64_t start = r->t->ops->now(r->t), over = 0; /* everything up to that has happened */
 
 	for (;;) {
 		uint64_t until = VS_NEVER, now = r->t->ops->now(r->t);
@@ -436,7 +436,7 @@ static void one_of(struct run *r, const struct stmt *st)
 			uint64_t u = now;
 			enum outcome o = a->first == NULL ? HOLDS : dr_observe(r, a->first, start, 0, false, &u);
 
-			if (o == PENDING && u <= over && over == now)
+			if (o == PENDING && u <= over)
 				o = dr_observe(r, a->first, start, 0, true, &u);
 			if (o == FAILS) {
 				size_t n = strlen(names);

@@ -375,6 +375,27 @@ START_TEST(the_alternative_that_was_taken_is_recorded)
 }
 END_TEST
 
+START_TEST(an_alternative_whose_time_is_over_leaves_the_others)
+{
+	static const char text[] = "case X-1 \"t\"\nqp dut.q <-> peer rc\nmr dut.b len=8\ndut post send wr=1 b\n"
+				   "peer< SEND_ONLY psn=+0\n"
+				   "one of\n"
+				   "  early: dut cqe wr=1 SEND SUCCESS within 1ms\n"
+				   "  late:  peer< SEND_ONLY psn=+0\n"
+				   "peer> ACK psn=+0 msn=1\n"
+				   "dut cqe wr=1 SEND SUCCESS\n"
+				   "mr dut.no len=8 access=remote_write refused\n"
+				   "mr dut.no len=8 access=local_write\n";
+	struct vs_drill *d = parse("text", text, sizeof(text) - 1);
+	struct vs_drill_result res;
+
+	vs_drill_run_sim(d, 0, NULL, &res);
+	ck_assert_msg(res.verdict == VS_VERDICT_VARIANT, "%s", res.at.text);
+	ck_assert_str_eq(res.variant, "late");
+	vs_drill_free(d);
+}
+END_TEST
+
 START_TEST(what_a_target_cannot_give_is_skipped)
 {
 	static const char text[] = "case X-1 \"t\"\nneeds ecn\nqp dut.q <-> peer rc\n";
@@ -500,6 +521,7 @@ Suite *vs_suite(void)
 	tcase_add_test(tc, the_examples_of_the_manual_run);
 	tcase_add_test(tc, the_same_seed_gives_the_same_bytes);
 	tcase_add_test(tc, the_alternative_that_was_taken_is_recorded);
+	tcase_add_test(tc, an_alternative_whose_time_is_over_leaves_the_others);
 	tcase_add_test(tc, what_a_target_cannot_give_is_skipped);
 	tcase_add_test(tc, broken_runs_say_exactly_this);
 	tcase_add_test(tc, defects_of_an_engine_are_seen);
