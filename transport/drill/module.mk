@@ -10,8 +10,8 @@ CHECK_TARGETS += check-drill
 check-drill: ## every error that the drill language can say is said to a script of the tests
 	@transport/tests/drill/messages.sh
 
-bench-drill: $(B)/tests/bench_drill ## a thousand scripts, parsed and run in the simulator on one core
-	@$< $(sort $(wildcard transport/tests/drill/*.drill))
+bench-drill: $(B)/tests/bench_drill ## time of a thousand scripts, parsed and run in the simulator on one core
+	@$< $(sort $(wildcard transport/tests/drill/*.drill pcaps/scenarios/*.drill))
 
 $(B)/tests/bench_drill: $(call obj,transport/tests/bench_drill.c) $(LIBVS) $(LIBJUDGE) $(LIBWIRE)
 	@mkdir -p $(@D)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * bench_drill.c - how long scripts take: a thousand of those in transport/tests/drill, each parsed and run in the
- * simulator with all its vectors. 5 s of one core is what they may take.
+ * bench_drill.c - how long scripts take: a thousand of those that are named, over and over, each parsed and run in
+ * the simulator with all its vectors. 5 s of one core is what they may take.
  *
  * Usage: bench_drill FILE.drill...
  */
