@@ -270,6 +270,13 @@ static unsigned lex_text(struct line *l, struct token *t, unsigned i)
 	return i;
 }
 
+/* fault ..., or the same as what an alternative does */
+static bool is_fault(const struct line *l)
+{
+	return (l->count > 0 && dr_same(&l->tok[0], "fault")) ||
+	       (l->count > 2 && dr_same(&l->tok[1], ":") && dr_same(&l->tok[2], "fault"));
+}
+
 bool dr_lex(struct src *s, struct line *l, const struct variable *vars, unsigned n_vars)
 {
 	unsigned i = 0;
@@ -289,7 +296,7 @@ bool dr_lex(struct src *s, struct line *l, const struct variable *vars, unsigned
 		}
 		if (l->text[i] == '$' && i + 1 < l->len && is_letter(l->text[i + 1]) && vars != NULL)
 			i = lex_variable(s, l, vars, n_vars, i);
-		else if (l->count > 0 && dr_same(&l->tok[0], "fault"))
+		else if (is_fault(l))
 			i = lex_text(l, &l->tok[l->count++], i);
 		else
 			i = lex_token(s, l, &l->tok[l->count++], i);

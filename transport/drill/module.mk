@@ -3,7 +3,7 @@
 VERBSCOPE_SRCS += $(sort $(wildcard transport/drill/*.c))
 
 FUZZERS += transport/tests/fuzz_drill
-FUZZ_SEEDS_fuzz_drill := transport/tests/drill
+FUZZ_SEEDS_fuzz_drill := transport/tests/drill pcaps/scenarios
 
 # The suites of scripts run in check-unit (test_drill).
 CHECK_TARGETS += check-drill

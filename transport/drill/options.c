@@ -360,7 +360,9 @@ bool dr_timing(struct parser *ps, struct stmt *st)
 			}
 			st->not_before = dr_time(ps);
 		} else if (dr_word(ps, "as")) {
-			st->as = dr_object(ps, -1, O_PACKET, ps->t);
+			st->as = dr_lookup(ps, -1, ps->t); /* the newest one has the name */
+			if (st->as == NULL || st->as->kind != O_PACKET)
+				st->as = dr_object(ps, -1, O_PACKET, ps->t);
 			if (st->as != NULL)
 				ps->t++;
 		} else if (dr_punct(ps, "(")) {

@@ -14,6 +14,7 @@
 #define BASE UINT64_C(0x7f0000000000)
 #define SHIFT 24 /* every region has 16 MiB of addresses */
 #define MAX_REGIONS 4096u
+#define MAX_REGION_BYTES (256u << 20) /* of all regions, those that are gone too */
 
 struct sim_target {
 	struct dr_target t;
@@ -27,6 +28,7 @@ struct sim_target {
 	struct vs_pd *pd[MAX_NODES];
 	uint8_t **bytes; /* of regions, one after the other, those that are gone too */
 	unsigned regions, room;
+	size_t region_bytes;
 	struct handle *handles;
 	enum vs_reason last[MAX_NODES];
 };
@@ -350,11 +352,12 @@ static int t_mr_reg(struct dr_target *t, int node, void *pd, uint32_t access, st
 	struct vs_mr_attr a = {.length = m->len, .access = access};
 	int err;
 
-	if (!room_for_region(s))
+	if (!room_for_region(s) || m->len > MAX_REGION_BYTES - s->region_bytes)
 		return VS_ERR_NOSPACE;
 	m->bytes = s->bytes[s->regions] = calloc(1, m->len > 0 ? m->len : 1);
 	if (m->bytes == NULL)
 		return VS_ERR_NOSPACE;
+	s->region_bytes += m->len;
 	a.addr = BASE + ((uint64_t)s->regions++ << SHIFT);
 	a.iova = access & VS_ACCESS_ZERO_BASED ? 0 : a.addr;
 	m->addr = a.iova;
