@@ -2,16 +2,17 @@
 /*
  * drill_int.h - inside the drill language.
  *
- *   lex.c       lines -> tokens             words.c     tables of words, suggestions for misspelt ones
- *   parse.c     a script, its matrix        decl.c      declarations
- *   options.c   keys and values             stmt.c      statements of nodes, alternatives
- *   pkt_parse.c the peer's packets          cm_parse.c  connection management
- *   value.c     expressions and symbols
- *   run.c       the runner, verdict         observe.c   what happened, against what was expected
- *   verbs.c     queue pairs                 objects.c   the other objects
- *   post.c      work requests               conn.c      connections
- *   field.c packet.c cm_packet.c match.c    packets (packet.h)
- *   sim.c       the simulator as target (target.h)
+ *   lex.c        lines -> tokens             words.c     tables of words, suggestions for misspelt ones
+ *   parse.c      a script, its matrix        decl.c      declarations
+ *   obj_decl.c   declarations of objects     options.c   keys and values
+ *   stmt.c       statements of nodes         block.c     lines below: one of, repeat, when
+ *   pkt_parse.c  the peer's packets          cm_parse.c  connection management
+ *   value.c      expressions and symbols     fault.c     faults, read and done
+ *   run.c        the runner, verdict         observe.c   what happened, against what was expected
+ *   verbs.c      queue pairs                 objects.c   the other objects
+ *   post.c       work requests               conn.c      connections
+ *   field.c net.c packet.c cm_packet.c match.c           packets (packet.h)
+ *   sim.c sim_verbs.c                                    the simulator as target (target.h)
  *
  * A script is parsed anew for each vector: $name stands for a token. What depends on the run (keys,
  * addresses, fields of packets that came) stays an expression until its statement is executed.
