@@ -485,13 +485,19 @@ static enum outcome waiting(struct run *r, const struct stmt *st, uint64_t start
 static enum outcome values(struct run *r, const struct stmt *st)
 {
 	uint64_t a, b;
+	char is[48], want[48];
 
 	if (!dr_eval(r, st, st->left.e, &a) || !dr_eval(r, st, st->right.e, &b))
 		return FAILS;
 	if (dr_compare((enum dr_compare)st->word2, a, b))
 		return HOLDS;
-	dr_verdict(r, st, st->word_column, "it is %llu, not %s%llu", (unsigned long long)a,
-		   dr_compare_text((enum dr_compare)st->word2), (unsigned long long)b);
+	(void)snprintf(is, sizeof(is), "%llu", (unsigned long long)a);
+	(void)snprintf(want, sizeof(want), "%llu", (unsigned long long)b);
+	if (st->left.e->time && st->right.e->time) {
+		time_text(a, is, sizeof(is));
+		time_text(b, want, sizeof(want));
+	}
+	dr_verdict(r, st, st->word_column, "it is %s, not %s%s", is, dr_compare_text((enum dr_compare)st->word2), want);
 	return FAILS;
 }
 
