@@ -34,6 +34,8 @@ static void usual_cm(struct run *r, const struct stmt *st, struct vs_cm_msg *m, 
 		/* All messages of a connection begin with the id of their sender. */
 		if (last->attribute != 0 && strcmp(f[i].name, "remote_comm_id") == 0)
 			set_cm_field(m, &f[i], last->req.local_comm_id);
+		if (strcmp(f[i].name, "remote_qpn") == 0)
+			set_cm_field(m, &f[i], r->heard_qpn);
 	}
 	if (m->attribute == VS_CM_ATTR_SIDR_REQ) {
 		m->sidr_req.request_id = 0x70656572;
@@ -195,6 +197,10 @@ void dr_cm_taken(struct run *r, const struct vs_pkt *p)
 		r->sidr_heard = m;
 	else
 		r->cm_heard = m;
+	if (m.attribute == VS_CM_ATTR_REQ)
+		r->heard_qpn = m.req.local_qpn;
+	if (m.attribute == VS_CM_ATTR_REP)
+		r->heard_qpn = m.rep.local_qpn;
 	r->heard_tid = mad.transaction_id;
 }
 
