@@ -198,9 +198,9 @@ void dr_cm_taken(struct run *r, const struct vs_pkt *p)
 	else
 		r->cm_heard = m;
 	if (m.attribute == VS_CM_ATTR_REQ)
-		r->heard_qpn = m.req.local_qpn;
+		r->heard_qpn = m.req.qpn;
 	if (m.attribute == VS_CM_ATTR_REP)
-		r->heard_qpn = m.rep.local_qpn;
+		r->heard_qpn = m.rep.qpn;
 	r->heard_tid = mad.transaction_id;
 }
 

@@ -470,6 +470,8 @@ bool dr_word(struct parser *ps, const char *w);
 void dr_expected_object(struct parser *ps, const char *what, int node, int kind);
 /* A node that is no peer, and on to the next token; -1: failed. */
 int dr_engine(struct parser *ps);
+/* Fails with what the nodes are. */
+void dr_no_such_node(struct parser *ps, const char *name, size_t len, unsigned column);
 bool dr_expect_punct(struct parser *ps, const char *p, const char *what);
 /* Fails with "expected WHAT, got X", and a suggestion from `words` (may be NULL). */
 void dr_expected(struct parser *ps, const char *what, const struct word *words);

@@ -96,6 +96,15 @@ static int node_called(const struct parser *ps, const struct rule_word *w)
 	return dr_node(ps, &t);
 }
 
+/* The node behind from or to, which is at `column`: a rule about another one would match nothing, and say nothing. */
+static bool node_of_rule(struct parser *ps, const struct rule_word *w, unsigned column, int *node)
+{
+	*node = node_called(ps, w);
+	if (*node < 0)
+		dr_no_such_node(ps, w->text, w->len, column);
+	return *node >= 0;
+}
+
 /* qp=NODE.NAME, which is at `column`. */
 static struct obj *queue_pair(struct parser *ps, const struct rule_word *w, unsigned column)
 {
@@ -162,10 +171,10 @@ static bool placeholders(struct parser *ps, struct stmt *st, char *text, size_t 
 		char *mine = text + (w.text - text);
 
 		response |= is_response(&w);
-		if (is(&before, "from"))
-			from = node_called(ps, &w);
-		if (is(&before, "to"))
-			to = node_called(ps, &w);
+		if (is(&before, "from") && !node_of_rule(ps, &w, here, &from))
+			return false;
+		if (is(&before, "to") && !node_of_rule(ps, &w, here, &to))
+			return false;
 		before = w;
 		if (begins(&w, "psn=+")) {
 			column = here;

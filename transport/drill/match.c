@@ -286,6 +286,20 @@ static bool match_data(struct run *r, const struct stmt *st, uint32_t k, const s
 	return false;
 }
 
+static void another_packet(struct run *r, const struct stmt *st, uint32_t k, char *why, size_t cap)
+{
+	uint32_t n = dr_receive_count(r, st);
+	const char *token =
+		st->word >= OP_SEND && st->word <= OP_READ_RESPONSE ? vs_opcode_token(dr_opcode_at(st, k, n)) : NULL;
+
+	if (token == NULL)
+		(void)snprintf(why, cap, "it is another packet");
+	else if (n == 1)
+		(void)snprintf(why, cap, "%s was to come (psn=+0..+2 would be three packets)", token);
+	else
+		(void)snprintf(why, cap, "%s was to come", token);
+}
+
 bool dr_match(struct run *r, const struct stmt *st, uint32_t k, const struct seen *s, char *why, size_t cap,
 	      unsigned *column)
 {
@@ -303,7 +317,7 @@ bool dr_match(struct run *r, const struct stmt *st, uint32_t k, const struct see
 	if (st->word == OP_CM)
 		return match_cm(r, st, s, why, cap, column);
 	if (!match_opcode(r, st, k, &s->pkt)) {
-		(void)snprintf(why, cap, "it is another packet");
+		another_packet(r, st, k, why, cap);
 		return false;
 	}
 	if (s->pkt.bth.destqp != qpn && dr_opt(st, K_DESTQP) == NULL && s->pkt.bth.destqp != VS_QPN_MULTICAST) {

@@ -65,6 +65,21 @@ void dr_expected_object(struct parser *ps, const char *what, int node, int kind)
 	dr_expected(ps, what, words);
 }
 
+void dr_no_such_node(struct parser *ps, const char *name, size_t len, unsigned column)
+{
+	const struct program *p = ps->p;
+	char names[MAX_NODES * (MAX_NAME + 5)] = "";
+	size_t n = 0;
+
+	for (unsigned i = 0; i < p->n_nodes && n < sizeof(names); i++)
+		n += (size_t)snprintf(names + n, sizeof(names) - n, "%s%s",
+				      i == 0               ? ""
+				      : i + 1 < p->n_nodes ? ", "
+							   : " and ",
+				      p->node[i].name);
+	PF(ps, column, "there is no node '%.*s': the nodes are %s", (int)(len > 40 ? 40 : len), name, names);
+}
+
 int dr_engine(struct parser *ps)
 {
 	struct word words[MAX_NODES + 1];

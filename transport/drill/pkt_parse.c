@@ -97,8 +97,14 @@ static const struct word pseudo[] = {{"SEND", OP_SEND}, {"WRITE", OP_WRITE}, {"R
 static void no_such_opcode(struct parser *ps)
 {
 	struct word words[200];
+	const struct token *t = ps->t;
 	unsigned n = 0;
 
+	if (t->kind == T_WORD && t->len > 3 && memcmp(t->text, "RC_", 3) == 0 &&
+	    vs_opcode_by_token(t->text + 3, t->len - 3) >= 0) {
+		PF(ps, t->column, "an opcode of RC is written without RC_: %.*s", (int)(t->len - 3), t->text + 3);
+		return;
+	}
 	for (const struct word *w = pseudo; w->name != NULL; w++)
 		words[n++] = *w;
 	for (unsigned op = 0; op < 256 && n < 195; op++)

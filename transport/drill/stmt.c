@@ -101,6 +101,10 @@ static bool post_complete(struct parser *ps, const struct stmt *st, int work)
 		PF(ps, ps->t->column, "wr= is missing: every work request has a number");
 	if (!ps->src.failed && work == VS_WR_BIND_MW && dr_opt(st, K_MW) == NULL)
 		PF(ps, ps->t->column, "bind needs mw=");
+	for (const struct option *o = st->opt; o != NULL && !ps->src.failed; o = o->next)
+		if (o->v.kind == V_NODE)
+			PF(ps, o->column, "%s= names memory, or the queue pair that gets a datagram: %s.NAME",
+			   o->key->name, ps->p->node[o->v.word].name);
 	return !ps->src.failed;
 }
 
@@ -166,9 +170,10 @@ static bool cqe(struct parser *ps, struct stmt *st)
 			st->word_column = ps->t->column;
 			status = true;
 		} else {
-			for (const struct word *w = dr_wc_status_words; w->name != NULL; w++)
+			/* Each stands there once. */
+			for (const struct word *w = dr_wc_status_words; w->name != NULL && !status; w++)
 				words[n++] = *w;
-			for (const struct word *w = dr_wc_opcode_words; w->name != NULL; w++)
+			for (const struct word *w = dr_wc_opcode_words; w->name != NULL && !opcode; w++)
 				words[n++] = *w;
 			words[n] = (struct word){NULL, 0};
 			dr_no_such_key(ps, cqe_keys, words, "an operation, a status or a key");
@@ -495,11 +500,26 @@ static bool expect(struct parser *ps)
 	return dr_data(ps, &st->right) && dr_timing(ps, st);
 }
 
+/* peer> where the nodes are A and B: a name that could only be a node's. */
+static bool no_such_node(struct parser *ps)
+{
+	const struct token *t = &ps->t[1];
+	int ignored;
+
+	if (ps->t->kind != T_WORD || (!dr_same(t, ">") && !dr_same(t, "<") && !(dr_same(t, ".") && ps->t->glued) &&
+				      !dr_find(node_words, t, &ignored)))
+		return false;
+	dr_no_such_node(ps, ps->t->text, ps->t->len, ps->t->column);
+	return true;
+}
+
 static void no_such_statement(struct parser *ps)
 {
 	struct word words[64];
 	unsigned n = 0;
 
+	if (no_such_node(ps))
+		return;
 	for (const struct word *w = dr_decl_words; w->name != NULL; w++)
 		words[n++] = *w;
 	for (unsigned i = 0; i < ps->p->n_nodes; i++)

@@ -212,10 +212,24 @@ static unsigned distance(const char *a, size_t n, const char *b, size_t m)
 	return row[m];
 }
 
+/* Is it a part of `name`, case apart? FLUSH is one of WR_FLUSH_ERR. */
+static bool is_part(const char *text, size_t len, const char *name)
+{
+	for (size_t n = strlen(name), at = 0; len >= 4 && at + len <= n; at++) {
+		size_t i = 0;
+
+		while (i < len && lower(text[i]) == lower(name[at + i]))
+			i++;
+		if (i == len)
+			return true;
+	}
+	return false;
+}
+
 void dr_suggest(char *buf, size_t cap, const char *text, size_t len, const struct word *words)
 {
 	unsigned best = len < 4 ? 2 : len < 8 ? 3 : 4; /* one less is near enough */
-	const char *name = NULL;
+	const char *name = NULL, *longer = NULL;
 
 	buf[0] = '\0';
 	if (len == 0 || len > MAX_WORD)
@@ -228,7 +242,11 @@ void dr_suggest(char *buf, size_t cap, const char *text, size_t len, const struc
 			best = d;
 			name = words->name;
 		}
+		if (longer == NULL && is_part(text, len, words->name))
+			longer = words->name;
 	}
+	if (name == NULL)
+		name = longer;
 	if (name != NULL)
 		(void)snprintf(buf, cap, ", did you mean %s?", name);
 }
