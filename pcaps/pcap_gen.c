@@ -32,6 +32,7 @@ struct gen {
 	const char *out, *vector, *at;
 	struct vs_drill_env env;
 	bool folder, made_folder, facts, keep_failed, list;
+	bool no_place; /* an output file can't be opened: the next one can't either */
 	struct capture *capture;
 	size_t n, cap;
 	uint64_t runs, skipped, frames;
@@ -201,6 +202,7 @@ static int open_capture(struct gen *g, const struct script *s, const char *vecto
 	}
 	c->w = vs_writer_open(c->path, kind, &err);
 	if (!c->w) {
+		g->no_place = true;
 		free(c->path);
 		return vp_fail(CMD, "%s", err.text);
 	}
@@ -399,7 +401,7 @@ static int run_all(struct gen *g, char **paths, int n)
 	int worst = VP_OK;
 	size_t files;
 
-	for (int i = 0; i < n; i++) {
+	for (int i = 0; i < n && !g->no_place; i++) {
 		struct script s;
 		int ret = open_script(&s, paths[i]);
 

@@ -191,6 +191,7 @@ wrong_usage_is_one_line_and_code_2() {
 	refuses "stands beside a file" "$loss" -o - --facts
 	refuses "can't be made" "$loss" -o "$tmp/no/such/"
 	refuses "No such file" "$loss" -o "$tmp/no/such.pcap"
+	refuses "No such file" "$loss" pcaps/scenarios/ib-loss.drill -o "$tmp/no/such.pcap"
 	refuses "No space left" "$loss" -o /dev/full
 	refuses "takes no value" "$loss" -o "$o" --list=1
 	nothing_was_written
