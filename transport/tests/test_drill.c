@@ -11,9 +11,11 @@
 #include "vs/dev.h"
 #include "vs/drill.h"
 
+#include "drill/drill_int.h"
 #include "runner.h"
 
 #define DIR_OF "transport/tests/drill/"
+#define WORD_LETTERS "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_"
 
 static char *read_file(const char *path, size_t *len)
 {
@@ -312,6 +314,38 @@ START_TEST(the_examples_of_the_manual_run)
 }
 END_TEST
 
+/* Is `word` in `doc` as a word of its own? */
+static bool has_word(const char *doc, const char *word)
+{
+	size_t n = strlen(word);
+
+	for (const char *p = strstr(doc, word); p != NULL; p = strstr(p + 1, word))
+		if (strchr(WORD_LETTERS, p[-1]) == NULL && strchr(WORD_LETTERS, p[n]) == NULL)
+			return true;
+	return false;
+}
+
+/* Who writes a script knows the words from the manual alone. */
+START_TEST(the_manual_names_every_word_of_a_closed_list)
+{
+	static const struct word *const lists[] = {dr_verb_words,      dr_access_words,    dr_state_words,
+						   dr_wc_status_words, dr_wc_opcode_words, dr_async_words,
+						   dr_encap_words,     dr_cm_event_words,  dr_need_words,
+						   dr_waive_words,     dr_limit_words};
+	size_t len;
+	char *doc = read_file("docs/drill-language.md", &len);
+
+	for (unsigned i = 0; i < sizeof(lists) / sizeof(lists[0]); i++)
+		for (const struct word *w = lists[i]; w->name != NULL; w++)
+			ck_assert_msg(has_word(doc, w->name), "docs/drill-language.md does not name %s", w->name);
+	for (int c = 0; c < VS_CNT_COUNT; c++)
+		ck_assert_msg(has_word(doc, vs_counter_name((enum vs_counter)c)),
+			      "docs/drill-language.md does not name %s", vs_counter_name((enum vs_counter)c));
+	ck_assert(!has_word(doc, "leftover")); /* a part of words is none */
+	free(doc);
+}
+END_TEST
+
 /* ---- runs ---- */
 
 struct trace {
@@ -519,6 +553,7 @@ Suite *vs_suite(void)
 	tcase_add_test(tc, limits_are_errors_not_crashes);
 	tcase_add_test(tc, an_error_is_shown_with_its_line_and_a_caret);
 	tcase_add_test(tc, the_examples_of_the_manual_run);
+	tcase_add_test(tc, the_manual_names_every_word_of_a_closed_list);
 	tcase_add_test(tc, the_same_seed_gives_the_same_bytes);
 	tcase_add_test(tc, the_alternative_that_was_taken_is_recorded);
 	tcase_add_test(tc, an_alternative_whose_time_is_over_leaves_the_others);
