@@ -628,6 +628,15 @@ void dr_consume(struct run *r, const struct stmt *st, uint32_t k)
 
 /* ---- the end ---- */
 
+void dr_idle_fault(struct run *r, const struct stmt *st)
+{
+	const char *name = r->p->waived >> WV_FAULT & 1 ? NULL : r->t->ops->idle_fault(r->t);
+
+	if (name != NULL)
+		dr_verdict(r, st, st != NULL ? st->column : 0,
+			   "the fault '%s' never acted: no packet was what it is for", name);
+}
+
 void dr_leftovers(struct run *r)
 {
 	static const enum dr_waive waive[SEEN_KINDS] = {WV_PACKET, WV_COMPLETION, WV_ASYNC, WV_COMPLETION, WV_CM};
@@ -649,4 +658,5 @@ void dr_leftovers(struct run *r)
 			dr_verdict(r, NULL, 0, "wr=%llu of %s never completed, though its queue pair is in error",
 				   (unsigned long long)p->wr_id, p->q->name);
 	}
+	dr_idle_fault(r, NULL);
 }

@@ -174,6 +174,8 @@ void dr_consume(struct run *r, const struct stmt *st, uint32_t k);
 void dr_look_later(struct run *r, const struct stmt *st, uint64_t start, uint32_t k, uint64_t until);
 enum outcome dr_one_more(struct run *r, const struct stmt *st, uint64_t start, uint32_t k, uint64_t *until);
 void dr_leftovers(struct run *r);
+/* Says so when a fault in force never acted; `st` ends it, NULL: the end of the script. */
+void dr_idle_fault(struct run *r, const struct stmt *st);
 void dr_take(struct run *r, enum seen_kind kind, struct seen *s);
 
 static inline struct rt_obj *dr_rt(struct run *r, const struct obj *o)

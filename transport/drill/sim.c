@@ -97,6 +97,17 @@ static int t_send(struct dr_target *t, const uint8_t *frame, size_t len)
 	return vs_sim_inject(self(t)->sim, self(t)->peer, frame, len);
 }
 
+static const char *t_idle_fault(struct dr_target *t)
+{
+	const struct vs_fault_rule *rule;
+
+	/* One that acts by chance had its chance when it saw a packet. */
+	for (int i = 0; (rule = vs_fault_set_rule(vs_sim_faults(self(t)->sim), i)) != NULL; i++)
+		if (rule->hits == 0 && !(rule->count == VS_COUNT_PERCENT && rule->seen > 0))
+			return rule->name;
+	return NULL;
+}
+
 static int t_fault(struct dr_target *t, const char *rule)
 {
 	if (rule == NULL) {
@@ -273,6 +284,7 @@ struct dr_target *dr_sim_open(const struct dr_setup *setup, char *why, size_t ca
 		.idle = t_idle,
 		.send = t_send,
 		.fault = t_fault,
+		.idle_fault = t_idle_fault,
 		.av = t_av,
 		.mark = t_mark,
 		.limit = t_limit,

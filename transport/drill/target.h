@@ -69,7 +69,8 @@ struct dr_target_ops {
 	bool (*idle)(struct dr_target *t); /* nothing will happen by itself */
 	/* the wire */
 	int (*send)(struct dr_target *t, const uint8_t *frame, size_t len);
-	int (*fault)(struct dr_target *t, const char *rule);                   /* NULL: none any more */
+	int (*fault)(struct dr_target *t, const char *rule); /* NULL: none any more */
+	const char *(*idle_fault)(struct dr_target *t);      /* name of a rule in force that never acted; NULL: none */
 	int (*av)(struct dr_target *t, int node, int encap, struct vs_av *av); /* the way to it; encap -1: the usual */
 	void (*mark)(struct dr_target *t, const char *text);
 	/* the device and its port */

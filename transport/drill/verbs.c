@@ -529,6 +529,7 @@ void dr_execute(struct run *r, const struct stmt *st)
 		dr_fault(r, st);
 		break;
 	case S_FAULT_NONE:
+		dr_idle_fault(r, st);
 		(void)r->t->ops->fault(r->t, NULL);
 		break;
 	case S_MARK:
