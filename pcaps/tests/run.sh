@@ -328,6 +328,40 @@ inject_makes_wrong_packets_when_asked() {
 	"$cmp" list "$tmp/i.pcap" | grep >/dev/null 'ACK 0x000011 0x000001 bad'
 }
 
+# The packet that a description makes, as Wireshark has it: opcode, PSN, syndrome, destination, tag.
+described() {
+	"$vp" inject -o "$tmp/i.pcap" "$1" >/dev/null
+	"$vt" -r "$tmp/i.pcap" -T fields -E separator=' ' -e rdma.bth.opcode -e rdma.bth.psn -e rdma.aeth.syndrome \
+		-e rdma.deth.qkey -e ip.dst -e vlan.id >"$tmp/fields" 2>/dev/null
+	printf '%s\n' "$2" | diff - "$tmp/fields"
+}
+
+inject_has_the_notation_of_scripts() {
+	described 'SEND_ONLY psn=+2 ackreq data=64' '0x04 2   10.0.0.1 '
+	described 'NAK rnr timer=5 psn=7' '0x11 7 0x25  10.0.0.1 '
+	described 'UD SEND_ONLY data=8 psn=1 qkey=0x22 dst="10.0.0.9" vlan=5' '0x64 1  0x00000022 10.0.0.9 5'
+	described 'ACK icrc=bad psn=3 syndrome=0x1f' '0x11 3 0x1f  10.0.0.1 '
+	"$vp" info "$tmp/i.pcap" | grep >/dev/null '1 bad'
+	"$vp" inject -o "$tmp/i.pcap" 'CM REQ service=5 qpn=3 psn=9' >/dev/null
+	"$vt" -r "$tmp/i.pcap" -Y 'rdma.cm.serviceid == 5' 2>/dev/null | grep >/dev/null 'CM ConnectRequest'
+	"$vp" inject -o "$tmp/i.pcap" 'COMPARE_SWAP va=8 compare=1 swap=2 rkey=3' >/dev/null
+	"$vt" -r "$tmp/i.pcap" -Y 'rdma.atomiceth.swapadd == 2' 2>/dev/null | grep >/dev/null 'swap=0x2'
+}
+
+inject_makes_every_opcode() {
+	local op n=0
+	while read -r op; do
+		"$vp" inject -o "$tmp/i.pcap" "$op psn=0x22 qp=0x11" >/dev/null 2>"$tmp/err" ||
+			"$vp" inject -o "$tmp/i.pcap" "$op psn=0x22 qp=0x11 va=8 rkey=1" >/dev/null 2>&1 ||
+			"$vp" inject -o "$tmp/i.pcap" "$op psn=0x22 qp=0x11 va=8 rkey=1 dmalen=8" >/dev/null
+		"$cmp" good "$tmp/i.pcap"
+		"$cmp" list "$tmp/i.pcap" | grep >/dev/null "$op 0x000011 0x000022 good"
+		n=$((n + 1))
+	done < <(sed -n 's/^VS_OPCODE([^,]*, *\([A-Z_]*\),.*/\1/p' transport/opcodes.def |
+		sed 's/^RC_//; s/ATOMIC_ACKNOWLEDGE/ATOMIC_ACK/; s/ACKNOWLEDGE/ACK/')
+	[ $n -ge 80 ]
+}
+
 inject_writes_the_same_bytes_each_time() {
 	"$vp" inject -o - 'SEND_ONLY hex=00ff' >"$tmp/a"
 	"$vp" inject -o - 'SEND_ONLY hex=00ff' >"$tmp/b"
@@ -390,8 +424,12 @@ wrong_usage_is_named_and_exits_2() {
 	refuses "write qp, or time:T" edit "$one" -o "$o" --split-by time:0s
 	refuses "link type LINUX_SLL2 can't be written" edit "$rec/siw_rping.pcap" -o "$o"
 	refuses "did you mean SEND_ONLY" inject -o "$o" 'SEND_ONYL data=3'
-	refuses "has no such field" inject -o "$o" 'SEND_ONLY rkey=3'
-	refuses "data=5000" inject -o "$o" 'SEND_ONLY data=5000'
+	refuses "such a packet has no rkey" inject -o "$o" 'SEND_ONLY rkey=3'
+	refuses "has no such field" inject -o "$o" 'SEND_ONLY lid.src=3'
+	refuses "makes 3 packets" inject -o "$o" 'SEND data=9000'
+	refuses "pairs of hex digits" inject -o "$o" 'SEND_ONLY hex=0'
+	refuses "has no place" inject -o "$o" 'SEND_ONLY # data=8'
+	refuses "at most 4096 bytes" inject -o "$o" 'SEND_ONLY data=5000'
 	refuses "where to" inject 'SEND_ONLY'
 	refuses "neither max nor a number" replay "$one" --to lo --speed fast
 	refuses "is no number from 1" replay "$one" --to lo --loop 0
