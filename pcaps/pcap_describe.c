@@ -89,7 +89,6 @@ static int take_word(struct words *w, const char *word, size_t len)
 {
 	const char *eq = memchr(word, '=', len);
 	size_t key = eq ? (size_t)(eq - word) : len;
-	char number[LINE_CAP];
 
 	if (w->n_words++ == 0)
 		w->psn_taken = is_key(word, len, "CM") || is_key(word, len, "raw") || is_key(word, len, "bth") ||
@@ -105,6 +104,8 @@ static int take_word(struct words *w, const char *word, size_t len)
 	if (is_assigned(word, key))
 		return assign_later(w, word, len);
 	if (is_key(word, key, "qp")) {
+		char number[LINE_CAP];
+
 		snprintf(number, sizeof(number), "destqp=%.*s", (int)(len - key - 1), eq + 1);
 		return add(w, number, strlen(number));
 	}

@@ -9,6 +9,29 @@
  */
 #include "core.h"
 
+/* What an IP layer does before RoCE sees the packet (RFC 1122, 3.2.1.2). A checksum that a sender's card was to fill in
+ * is filled in when the packet arrives. */
+static enum vs_reason check_ipv4(const struct vs_pkt *p)
+{
+	if (p->ipv4.version != 4)
+		return VS_REASON_IP_VERSION;
+	if (p->ipv4.ihl != 5)
+		return VS_REASON_IP_IHL;
+	if (p->ipv4.csum != vs_ipv4_csum(&p->ipv4))
+		return p->ipv4.csum == 0 ? VS_REASON_IP_CSUM_ZERO : VS_REASON_IP_CSUM;
+	return p->ipv4.total_len != p->end_off - p->net_off ? VS_REASON_IP_LEN : VS_REASON_NONE;
+}
+
+/* VL 15 is for subnet management, which is for QP 0; that there is no QP 0 here is said later. */
+static enum vs_reason check_lrh(const struct vs_pkt *p)
+{
+	if (p->lrh.lver != 0)
+		return VS_REASON_LRH_LVER;
+	if (p->lrh.vl == 15 && p->bth.destqp != 0)
+		return VS_REASON_LRH_VL15;
+	return p->lrh.pktlen * 4u != p->end_off - p->net_off ? VS_REASON_LRH_PKTLEN : VS_REASON_NONE;
+}
+
 /* The first broken rule of the network headers that makes a receiver drop; what is only reported stays out. */
 static enum vs_reason check_network(const struct vs_rx *rx)
 {
@@ -25,10 +48,8 @@ static enum vs_reason check_network(const struct vs_rx *rx)
 	switch (p->encap) {
 	case VS_ENCAP_IB:
 	case VS_ENCAP_IB_GRH:
-		if (p->lrh.lver != 0)
-			return VS_REASON_LRH_LVER;
-		if (p->lrh.pktlen * 4u != p->end_off - p->net_off)
-			return VS_REASON_LRH_PKTLEN;
+		if (check_lrh(p) != VS_REASON_NONE)
+			return check_lrh(p);
 		if (p->encap == VS_ENCAP_IB)
 			break;
 		/* fall through */
@@ -41,12 +62,8 @@ static enum vs_reason check_network(const struct vs_rx *rx)
 			return VS_REASON_GRH_PAYLEN;
 		break;
 	case VS_ENCAP_ROCEV2_IPV4:
-		if (p->ipv4.version != 4)
-			return VS_REASON_IP_VERSION;
-		if (p->ipv4.ihl != 5)
-			return VS_REASON_IP_IHL;
-		if (p->ipv4.total_len != p->end_off - p->net_off)
-			return VS_REASON_IP_LEN;
+		if (check_ipv4(p) != VS_REASON_NONE)
+			return check_ipv4(p);
 		break;
 	case VS_ENCAP_ROCEV2_IPV6:
 		if (p->grh.ipver != 6)
@@ -191,8 +208,10 @@ static enum vs_reason check_source(const struct vs_rx *rx)
 
 	if (qp->type != VS_QPT_RC && qp->type != VS_QPT_UC)
 		return VS_REASON_NONE;
+	if ((rx->p.encap == VS_ENCAP_IB || rx->p.encap == VS_ENCAP_IB_GRH) && rx->slid != qp->attr.av.dlid)
+		return VS_REASON_NOT_PEER;
 	if (rx->p.encap == VS_ENCAP_IB)
-		return rx->slid == qp->attr.av.dlid ? VS_REASON_NONE : VS_REASON_NOT_PEER;
+		return VS_REASON_NONE;
 	if (memcmp(rx->sgid, qp->attr.av.dgid, 16) != 0)
 		return VS_REASON_NOT_PEER;
 	/* Arrived on the GID that the connection uses. */

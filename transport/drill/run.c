@@ -635,6 +635,8 @@ static const char *lacking(const struct run *r)
 		{ND_UDP, 1u << EN_ROCEV2_IPV4 | 1u << EN_ROCEV2_IPV6, "there is no UDP but in RoCEv2"},
 		{ND_IPV4, 1u << EN_ROCEV2_IPV4, "the packets have no IPv4 header"},
 		{ND_IPV6, 1u << EN_ROCEV2_IPV6, "the packets have no IPv6 header"},
+		{ND_LRH, 1u << EN_IB | 1u << EN_IB_GRH, "there is no LRH on Ethernet"},
+		{ND_LOCAL, 1u << EN_IB, "the packets have global addresses too"},
 	};
 	int encap = encap_of(r);
 

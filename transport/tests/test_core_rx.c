@@ -41,6 +41,9 @@ SPOIL(pad_of_nothing, p->payload_len = 0; p->bth.padcnt = 3)
 SPOIL(unaligned, p->payload_len = 7)
 SPOIL(fragment, p->ipv4.frag = 0x2000)
 SPOIL(ihl_6, p->ipv4.ihl = 6)
+SPOIL(ip_csum, p->ipv4.csum ^= 0x0101)
+SPOIL(ip_csum_zero, p->ipv4.csum = 0)
+SPOIL(vl_15, p->lrh.vl = 15)
 SPOIL(ip_5, p->ipv4.version = 5)
 SPOIL(ip_longer, p->ipv4.total_len = (uint16_t)(p->ipv4.total_len + 4))
 SPOIL(udp_longer, p->udp.len = (uint16_t)(p->udp.len + 4))
@@ -78,6 +81,8 @@ static const struct fault faults[] = {
 	{"no multiple of 4", V4, VS_REASON_PKT_ALIGN, unaligned, VS_SEAL_LEN | CRCS, true},
 	{"a first fragment", V4, VS_REASON_IP_FRAGMENT, fragment, CRCS, true},
 	{"IP options", V4, VS_REASON_IP_IHL, ihl_6, VS_SEAL_LEN | CRCS, true},
+	{"IP checksum", V4, VS_REASON_IP_CSUM, ip_csum, 0, true},
+	{"IP checksum of 0", V4, VS_REASON_IP_CSUM_ZERO, ip_csum_zero, 0, true},
 	{"IP version", V4, VS_REASON_IP_VERSION, ip_5, CRCS, true},
 	{"IPv6 version", V6, VS_REASON_IP_VERSION, ipver_5, CRCS, true},
 	{"IP length", V4, VS_REASON_IP_LEN, ip_longer, CRCS, true},
@@ -92,6 +97,8 @@ static const struct fault faults[] = {
 	{"GRH length, IB", IBG, VS_REASON_GRH_PAYLEN, paylen_longer, CRCS, true},
 	{"LRH version", IB, VS_REASON_LRH_LVER, lver, CRCS, true},
 	{"LRH version with GRH", IBG, VS_REASON_LRH_LVER, lver, CRCS, true},
+	{"data on VL 15", IB, VS_REASON_LRH_VL15, vl_15, CRCS, true},
+	{"data on VL 15 with GRH", IBG, VS_REASON_LRH_VL15, vl_15, CRCS, true},
 	{"LRH length", IB, VS_REASON_LRH_PKTLEN, pktlen_longer, CRCS, true},
 	{"ICRC", V4, VS_REASON_ICRC_BAD, bad_icrc, 0, true},
 	{"ICRC, IB", IB, VS_REASON_ICRC_BAD, bad_icrc, VS_SEAL_VCRC, true},
@@ -119,6 +126,7 @@ static const struct fault faults[] = {
 	{"source IP", V4, VS_REASON_NOT_PEER, source_ip, CRCS, false},
 	{"source GID", V6, VS_REASON_NOT_PEER, source_gid, CRCS, false},
 	{"source LID", IB, VS_REASON_NOT_PEER, source_lid, CRCS, false},
+	{"source LID with GRH", IBG, VS_REASON_NOT_PEER, source_lid, CRCS, false},
 };
 
 static enum vs_counter counter_of(enum vs_reason why)

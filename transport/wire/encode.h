@@ -14,6 +14,5 @@ size_t vs_enc_net_size(const struct vs_pkt *p);            /* LRH, GRH or IP, UD
 size_t vs_enc_body_size(const struct vs_pkt *p);           /* RWH, BTH .. ICRC */
 size_t vs_enc_ipv4_size(const struct vs_ipv4 *h);          /* with options; 20 .. 60 whatever the IHL says */
 uint8_t *vs_enc_ipv4(const struct vs_ipv4 *h, uint8_t *b); /* writes it, returns the byte behind */
-uint16_t vs_enc_ipv4_csum(const struct vs_ipv4 *h);        /* the header checksum that it should have */
 
 #endif

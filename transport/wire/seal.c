@@ -115,7 +115,7 @@ static bool seal_len(struct vs_pkt *p)
 	return true;
 }
 
-uint16_t vs_enc_ipv4_csum(const struct vs_ipv4 *h)
+uint16_t vs_ipv4_csum(const struct vs_ipv4 *h)
 {
 	uint8_t b[60];
 	uint32_t sum = 0;
@@ -163,7 +163,7 @@ int vs_pkt_seal(struct vs_pkt *p, unsigned what, uint8_t *scratch, size_t cap)
 	if (what & VS_SEAL_CSUM) {
 		p->udp.csum = 0;
 		if (p->encap == VS_ENCAP_ROCEV2_IPV4)
-			p->ipv4.csum = vs_enc_ipv4_csum(&p->ipv4);
+			p->ipv4.csum = vs_ipv4_csum(&p->ipv4);
 	}
 	if (what & (VS_SEAL_ICRC | VS_SEAL_VCRC))
 		return seal_crcs(p, what, scratch, cap);

@@ -166,8 +166,8 @@ static void judge_ipv4(struct judge *j)
 	say_if(j, h->frag & IPV4_MF_AND_OFFSET, VS_REASON_IP_FRAGMENT);
 	say_if(j, !(h->frag & IPV4_DF), VS_REASON_IP_NO_DF);
 	say_if(j, ip_differs(j, h->total_len, h->total_len, j->len), VS_REASON_IP_LEN);
-	say_if(j, h->csum != 0 && h->csum != vs_enc_ipv4_csum(h), VS_REASON_IP_CSUM);
-	say_if(j, h->csum == 0 && vs_enc_ipv4_csum(h) != 0, VS_REASON_IP_CSUM_ZERO);
+	say_if(j, h->csum != 0 && h->csum != vs_ipv4_csum(h), VS_REASON_IP_CSUM);
+	say_if(j, h->csum == 0 && vs_ipv4_csum(h) != 0, VS_REASON_IP_CSUM_ZERO);
 	say_if(j, (h->tos & 3) == 3, VS_REASON_IP_ECN_CE);
 }
 

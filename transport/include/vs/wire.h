@@ -236,6 +236,9 @@ enum vs_seal {
  */
 int vs_pkt_seal(struct vs_pkt *p, unsigned what, uint8_t *scratch, size_t cap);
 
+/* The checksum that this IPv4 header should have, options included (RFC 791). */
+uint16_t vs_ipv4_csum(const struct vs_ipv4 *h);
+
 /*
  * Fills `p` with a legal skeleton: `encap`, the header set of `opcode`, IPVer 6, NxtHdr, TTL 64,
  * DF, ports, P_Key 0xffff, LNH, the payload of a CNP ... Addresses, QPN, PSN and payload are the
