@@ -71,17 +71,20 @@ static void common_of(const struct vs_pkt *p, struct common *c)
 		c->flowlabel = p->udp.sport;
 }
 
-/* Tags and MACs of `p` when it has them, made ones otherwise. */
+/* Tags and MACs of `p` when it has them, made ones otherwise; IPv4 has MACs of its own for groups. */
 static void set_ethernet(const struct convert *v, const struct vs_pkt *p, const uint8_t sgid[16],
 			 const uint8_t dgid[16], const struct common *c, struct vs_pkt *q)
 {
 	uint16_t ethertype = q->eth.ethertype;
+	bool ipv4 = q->encap == VS_ENCAP_ROCEV2_IPV4;
 
 	if (p->flags & VS_PKT_HAS_ETH) {
 		q->eth = p->eth;
+		if (dgid[0] == 0xff && ipv4 != (p->encap == VS_ENCAP_ROCEV2_IPV4))
+			vp_map_mac(dgid, ipv4, q->eth.dst);
 	} else {
-		vp_map_mac(sgid, q->eth.src);
-		vp_map_mac(dgid, q->eth.dst);
+		vp_map_mac(sgid, ipv4, q->eth.src);
+		vp_map_mac(dgid, ipv4, q->eth.dst);
 		q->eth.vlan_count = p->eth.vlan_count;
 		memcpy(q->eth.vlan, p->eth.vlan, sizeof(q->eth.vlan));
 	}

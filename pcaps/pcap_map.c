@@ -165,13 +165,13 @@ bool vp_map_lid(struct vp_map *m, const uint8_t gid[16], uint16_t *lid)
 	return true;
 }
 
-void vp_map_mac(const uint8_t gid[16], uint8_t mac[6])
+void vp_map_mac(const uint8_t gid[16], bool ipv4, uint8_t mac[6])
 {
 	static const uint8_t ours[3] = {0x02, 0x56, 0x53};
 
 	memcpy(mac, ours, 3);
 	memcpy(mac + 3, gid + 13, 3);
-	if (begins(gid, v4multicast, 12)) {
+	if (gid[0] == 0xff && ipv4) {
 		mac[0] = 0x01;
 		mac[1] = 0x00;
 		mac[2] = 0x5e;

@@ -29,7 +29,7 @@ void vp_map_ipv6(const uint8_t gid[16], uint8_t ip[16]);
 bool vp_map_ipv4(struct vp_map *m, const uint8_t gid[16], uint8_t ip[4]);
 bool vp_map_lid(struct vp_map *m, const uint8_t gid[16], uint16_t *lid);
 /* The MAC address for one that has none: multicast as IP does it, otherwise 02:56:53 and the last three bytes. */
-void vp_map_mac(const uint8_t gid[16], uint8_t mac[6]);
+void vp_map_mac(const uint8_t gid[16], bool ipv4, uint8_t mac[6]); /* ipv4: of a packet with an IPv4 header */
 
 #define VP_MAP_MAX 16384
 

@@ -76,6 +76,40 @@ every_encapsulation_can_be_asked_for_and_verifies() {
 	done
 }
 
+# The group of a script, as the engine and as the peer send to it: MAC and address.
+a_group_has_an_address_in_every_encapsulation() {
+	local e f want
+	script g <<'EOF'
+case GROUP "the peer sends to a group"
+ud     dut.q qkey=0x11
+ud     peer.q qkey=0x22
+mr     dut.buf len=208 access=local_write
+dut    attach mgid="ff0e::1234"
+dut    post recv wr=1 buf
+peer>  UD SEND_ONLY mgid="ff0e::1234" qkey=0x11 data=32
+dut    cqe wr=1 RECV SUCCESS len=72
+EOF
+	for e in ib-grh rocev1 rocev2-ipv4 rocev2-ipv6; do
+		case $e in
+		ib-grh) want='-,-,ff0e::1234' ;;
+		rocev1) want='33:33:00:00:12:34,-,ff0e::1234' ;;
+		rocev2-ipv4) want='01:00:5e:00:12:34,239.0.18.52,-' ;;
+		*) want='33:33:00:00:12:34,ff0e::1234,-' ;;
+		esac
+		for f in pcaps/scenarios/ud-multicast.drill "$tmp/s/g.drill"; do
+			"$vp" gen "$f" -o "$tmp/e.pcap" --encap "$e" >/dev/null
+			"$vt" -r "$tmp/e.pcap" -Y 'rdma.bth.destqp == 0xffffff && rdma.icrc.status == 1' -T fields -E separator=, \
+				-e eth.dst -e ip.dst -e ipv6.dst -e rdma.grh.dgid 2>/dev/null |
+				awk -F, '{ print ($1 ? $1 : "-") "," ($2 $3 ? $2 $3 : "-") "," ($4 ? $4 : "-") }' >"$tmp/fields"
+			echo "$want" | diff - "$tmp/fields"
+		done
+	done
+	"$vp" convert "$tmp/e.pcap" -o "$tmp/c.pcap" --encap rocev2-ipv4 >/dev/null
+	"$vt" -r "$tmp/c.pcap" -Y 'eth.dst == 01:00:5e:00:12:34 && ip.dst == 239.0.18.52' 2>/dev/null | grep >/dev/null UD
+	"$vp" convert "$tmp/c.pcap" -o "$tmp/d.pcap" --encap rocev1 >/dev/null
+	"$vt" -r "$tmp/d.pcap" -Y 'eth.dst == 33:33:ef:00:12:34' 2>/dev/null | grep >/dev/null UD
+}
+
 a_vlan_tags_every_frame() {
 	"$vp" gen "$loss" -o "$tmp/v.pcap" --vlan 42 --encap rocev2-ipv6
 	[ "$("$vt" -r "$tmp/v.pcap" -Y 'vlan.id == 42 && rdma.icrc.status == 1' | wc -l)" = 12 ]

@@ -146,16 +146,37 @@ static int make_ah(struct run *r, const struct stmt *st, struct rt_obj *rt)
 	}
 	(void)r->t->ops->av(r->t, node, encap != NULL ? encap->v.word : -1, &av);
 	if (gid != NULL)
-		dr_group_address(r, gid->v.bytes, &av);
+		dr_group_address(r, gid->v.bytes, encap != NULL ? encap->v.word : r->encap, &av);
 	if (!dr_address(r, st, &av, &said))
 		return VS_ERR_INVAL;
 	return r->t->ops->ah_create(r->t, st->node, dr_pd(r, st), &av, &rt->h);
 }
 
-void dr_group_address(struct run *r, const uint8_t gid[16], struct vs_av *av)
+/*
+ * A group as an encapsulation names it, so that a script with a group runs in every one: IPv4 has 239 and the last
+ * three bytes, or the IPv4 address that is inside; all others ff0e::ffff:a.b.c.d for an IPv4 address. As vs-pcap
+ * convert.
+ */
+void dr_group_gid(const uint8_t gid[16], int encap, uint8_t out[16])
+{
+	static const uint8_t mapped[12] = {[10] = 0xff, [11] = 0xff};
+	static const uint8_t inside[12] = {0xff, 0x0e, [10] = 0xff, [11] = 0xff};
+	bool v4 = memcmp(gid, mapped, 12) == 0;
+
+	memmove(out, gid, 16);
+	if (encap != EN_ROCEV2_IPV4 && v4)
+		memcpy(out, inside, 12);
+	if (encap != EN_ROCEV2_IPV4 || v4)
+		return;
+	memcpy(out, mapped, 12);
+	if (memcmp(gid, inside, 12) != 0)
+		out[12] = 239;
+}
+
+void dr_group_address(struct run *r, const uint8_t gid[16], int encap, struct vs_av *av)
 {
 	av->is_global = true;
-	memcpy(av->dgid, gid, 16);
+	dr_group_gid(gid, encap, av->dgid);
 	memset(av->dmac, 0, 6);
 	av->dlid = r->encap >= EN_IB ? 0xc000 : 0;
 }
@@ -264,10 +285,11 @@ void dr_destroy(struct run *r, const struct stmt *st)
 
 void dr_group(struct run *r, const struct stmt *st)
 {
+	uint8_t gid[16];
+
+	dr_group_gid(dr_opt(st, K_MGID)->v.bytes, r->encap, gid);
 	if (dr_there(r, st, st->obj, st->column))
-		(void)dr_call(r, st, st->node,
-			      r->t->ops->group(r->t, dr_rt(r, st->obj)->h, dr_opt(st, K_MGID)->v.bytes,
-					       st->kind == S_ATTACH));
+		(void)dr_call(r, st, st->node, r->t->ops->group(r->t, dr_rt(r, st->obj)->h, gid, st->kind == S_ATTACH));
 }
 
 void dr_arm(struct run *r, const struct stmt *st)

@@ -30,6 +30,23 @@ static void address(struct run *r, struct vs_pkt *p, const struct vs_av *to, con
 	}
 }
 
+static void to_group(struct vs_pkt *p, const uint8_t group[16], int encap)
+{
+	uint8_t gid[16];
+
+	dr_group_gid(group, encap, gid);
+	p->bth.destqp = VS_QPN_MULTICAST;
+	memcpy(p->grh.dgid, gid, 16);
+	memcpy(p->ipv4.dst, gid + 12, 4);
+	p->lrh.dlid = 0xc000;
+	memcpy(p->eth.dst, (const uint8_t[]){0x33, 0x33}, 2);
+	memcpy(p->eth.dst + 2, gid + 12, 4);
+	if (encap == EN_ROCEV2_IPV4) {
+		memcpy(p->eth.dst, (const uint8_t[]){1, 0, 0x5e}, 3);
+		p->eth.dst[3] = gid[13] & 0x7f;
+	}
+}
+
 /* To the node at the other end, or the one that to= names, or a group. */
 bool dr_start_packet(struct run *r, const struct stmt *st, struct vs_pkt *p, uint8_t op)
 {
@@ -59,16 +76,7 @@ bool dr_start_packet(struct run *r, const struct stmt *st, struct vs_pkt *p, uin
 	p->ext.aeth.syndrome = 0x1f;
 	if (group == NULL)
 		return true;
-	p->bth.destqp = VS_QPN_MULTICAST;
-	memcpy(p->grh.dgid, group->v.bytes, 16);
-	memcpy(p->ipv4.dst, group->v.bytes + 12, 4);
-	p->lrh.dlid = 0xc000;
-	memcpy(p->eth.dst, (const uint8_t[]){0x33, 0x33}, 2);
-	memcpy(p->eth.dst + 2, group->v.bytes + 12, 4);
-	if (encap == EN_ROCEV2_IPV4) {
-		memcpy(p->eth.dst, (const uint8_t[]){1, 0, 0x5e}, 3);
-		p->eth.dst[3] = group->v.bytes[13] & 0x7f;
-	}
+	to_group(p, group->v.bytes, encap);
 	return true;
 }
 

@@ -91,7 +91,7 @@ static bool way(struct run *r, const struct stmt *st, struct vs_send_wr *wr)
 	}
 	(void)r->t->ops->av(r->t, to != NULL ? to->v.obj->node : st->node, encap != NULL ? encap->v.word : -1, &av);
 	if (gid != NULL)
-		dr_group_address(r, gid->v.bytes, &av);
+		dr_group_address(r, gid->v.bytes, encap != NULL ? encap->v.word : r->encap, &av);
 	if (!dr_address(r, st, &av, &said))
 		return false;
 	if (r->t->ops->ah_create(r->t, st->node, rt->pd, &av, &h) < 0) {

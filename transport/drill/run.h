@@ -149,7 +149,8 @@ bool dr_call(struct run *r, const struct stmt *st, int node, int rc);
 bool dr_there(struct run *r, const struct stmt *st, const struct obj *o, unsigned column);
 void *dr_pd(struct run *r, const struct stmt *st);                                   /* that pd= names, or NULL */
 bool dr_address(struct run *r, const struct stmt *st, struct vs_av *av, bool *said); /* keys of an address vector */
-void dr_group_address(struct run *r, const uint8_t gid[16], struct vs_av *av);
+void dr_group_gid(const uint8_t gid[16], int encap, uint8_t out[16]); /* as enum dr_encap names the group */
+void dr_group_address(struct run *r, const uint8_t gid[16], int encap, struct vs_av *av);
 void dr_forget(struct run *r, const struct obj *queue);
 void dr_make(struct run *r, const struct stmt *st);
 void dr_change(struct run *r, const struct stmt *st);
