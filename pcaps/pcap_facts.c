@@ -473,6 +473,24 @@ static json_t *build(const struct facts *f, const struct vp_run_info *info)
 	return j;
 }
 
+/* Where nothing is out of the ordinary, the first packet of each opcode is what there is to be seen. */
+static void list_opcodes(struct facts *f)
+{
+	bool listed[256] = {false};
+	char text[32];
+
+	for (size_t i = 0; i < f->take->n; i++) {
+		const struct vp_shot *s = &f->take->shot[i];
+		struct vs_pkt p;
+
+		if (vs_pkt_parse(&p, s->link, 0, s->data, s->len, s->len, 0) != 0 || !(p.flags & VS_PKT_HAS_BTH) ||
+		    listed[p.bth.opcode])
+			continue;
+		listed[p.bth.opcode] = true;
+		add_line(f->key, "%zu: %s, PSN 0x%06x", i + 1, opcode_name(p.bth.opcode, text), p.bth.psn);
+	}
+}
+
 static void free_facts(struct facts *f)
 {
 	while (f->flows != NULL) {
@@ -521,6 +539,8 @@ json_t *vp_facts(const struct vp_take *t, const struct vp_run_info *info)
 		count_frame(f, &t->shot[i], i + 1);
 	}
 	end_line(f);
+	if (json_array_size(f->key) == 0)
+		list_opcodes(f);
 	j = f->failed ? NULL : build(f, info);
 	free_facts(f);
 	return j;

@@ -103,6 +103,14 @@ scenarios_hold_in_every_encapsulation_that_has_what_they_need() {
 	done
 }
 
+every_capture_has_key_frames_on_the_index_page() {
+	local row bare
+	row=$(grep -c '^| \[' pcaps/README.md)
+	bare=$(grep '^| \[.*|  |$' pcaps/README.md || true)
+	echo "$bare"
+	[ "$row" = ${#captures[@]} ] && [ -z "$bare" ]
+}
+
 the_library_is_small() {
 	local bytes
 	bytes=$(cat pcaps/generated/*.expect.json "${captures[@]}" | wc -c)
