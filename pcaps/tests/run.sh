@@ -453,6 +453,26 @@ a_damaged_capture_leaves_no_output() {
 	[ -z "$(find "$tmp" -name 'never*')" ]
 }
 
+# Half of a capture comes through a FIFO, then a signal. What was there stays, and nothing is beside it.
+a_signal_leaves_what_was_there_and_nothing_else() {
+	local s pid
+	mkdir "$tmp/k"
+	mkfifo "$tmp/half"
+	cp "$one" "$tmp/k/out.pcap"
+	for s in TERM HUP KILL; do
+		"$vp" edit "$tmp/half" -o "$tmp/k/out.pcap" --fix-icrc >/dev/null &
+		pid=$!
+		exec 4>"$tmp/half"
+		head -c 3000 "$one" >&4
+		sleep 0.3
+		kill "-$s" "$pid"
+		wait "$pid" || true
+		exec 4>&-
+		[ "$(ls -A "$tmp/k")" = out.pcap ] || { ls -A "$tmp/k" && return 1; }
+		cmp "$one" "$tmp/k/out.pcap"
+	done
+}
+
 a_full_disk_is_said() {
 	refuses "No space left" convert "$one" -o /dev/full --encap ib
 	refuses "No space left" edit "$one" -o /dev/full

@@ -3,10 +3,12 @@
  * writer.c - capture files out: pcap with nanoseconds, always little-endian, so that the same
  * frames give the same bytes on every machine.
  *
- * Rule: a regular file is written under another name in the same directory and renamed when it is
- * whole and on the disk; after any failure nothing is left behind. What is no regular file
- * (standard output, a FIFO, /dev/null) is written straight.
+ * Rule: a regular file is written without a name (O_TMPFILE), or where the file system can't do that under another
+ * name in the same directory, and gets its own name when it is whole and on the disk; after any failure nothing is left
+ * behind, and without a name nothing after a signal either. What is no regular file (standard output, a FIFO,
+ * /dev/null) is written straight.
  */
+#define _GNU_SOURCE /* O_TMPFILE */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -28,7 +30,8 @@ struct vs_writer {
 	enum vs_writer_kind kind;
 	FILE *f;
 	char *name;                /* for messages: what the user wrote */
-	char *path, *tmp;          /* where to, and where it is until then; NULL when written straight */
+	char *path;                /* where to; NULL when written straight */
+	char *tmp;                 /* where it is until then; NULL while it has no name */
 	struct vs_io_error failed; /* the first failure; "" while there was none */
 };
 
@@ -68,32 +71,99 @@ static int file_failed(struct vs_writer *w, const char *what, int e, struct vs_i
 	return VS_ERR_IO;
 }
 
-/*
- * Creates a file that did not exist beside w->path, with the permissions that any new file gets
- * (mkstemp would make it readable for its owner alone), or those of the file that it will replace.
- * The descriptor, or -1 with errno.
- */
-static int create_beside(struct vs_writer *w, const struct stat *old)
+/* Space for the names that a file can have beside w->path. */
+static bool room_for_name(struct vs_writer *w)
 {
-	size_t cap = strlen(w->path) + 48;
+	w->tmp = malloc(strlen(w->path) + 48);
+	return w->tmp != NULL;
+}
 
-	w->tmp = malloc(cap);
-	for (unsigned i = 0; w->tmp && i < 100; i++) {
-		int fd;
+static void nth_name(struct vs_writer *w, unsigned n)
+{
+	snprintf(w->tmp, strlen(w->path) + 48, "%s.%ld-%u.part", w->path, (long)getpid(), n);
+}
 
-		snprintf(w->tmp, cap, "%s.%ld-%u.part", w->path, (long)getpid(), i);
-		fd = open(w->tmp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-		if (fd >= 0) {
-			if (old) /* a private capture stays private; if that is refused, umask rules */
-				(void)!fchmod(fd, old->st_mode & 0777);
-			return fd;
-		}
-		if (errno != EEXIST)
-			break;
-	}
+static void no_name(struct vs_writer *w)
+{
 	free(w->tmp);
 	w->tmp = NULL;
+}
+
+/* How a descriptor is named in /proc, which is what linkat needs. */
+static void proc_name(int fd, char name[32])
+{
+	snprintf(name, 32, "/proc/self/fd/%d", fd);
+}
+
+/* A file in the directory of w->path that has no name; -1: the file system has none, or nobody could name it later. */
+static int create_nameless(const struct vs_writer *w)
+{
+	const char *slash = strrchr(w->path, '/');
+	char *dir = slash ? strndup(w->path, (size_t)(slash - w->path) + 1) : strdup(".");
+	int fd = dir ? open(dir, O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666) : -1;
+	char name[32];
+
+	free(dir);
+	if (fd < 0)
+		return -1;
+	proc_name(fd, name);
+	if (access(name, F_OK) == 0)
+		return fd;
+	close(fd);
 	return -1;
+}
+
+/* Creates a file that did not exist beside w->path. The descriptor, or -1 with errno. */
+static int create_beside(struct vs_writer *w)
+{
+	int fd = -1;
+
+	if (!room_for_name(w))
+		return -1;
+	for (unsigned i = 0; fd < 0 && i < 100; i++) {
+		nth_name(w, i);
+		fd = open(w->tmp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+		if (fd < 0 && errno != EEXIST)
+			break;
+	}
+	if (fd < 0)
+		no_name(w);
+	return fd;
+}
+
+/* Names what has none, beside w->path, so that it can be renamed over what is there. */
+static int give_name(struct vs_writer *w)
+{
+	char name[32];
+	int ret = -1;
+
+	proc_name(fileno(w->f), name);
+	if (!room_for_name(w))
+		return -1;
+	for (unsigned i = 0; ret != 0 && i < 100; i++) {
+		nth_name(w, i);
+		ret = linkat(AT_FDCWD, name, AT_FDCWD, w->tmp, AT_SYMLINK_FOLLOW);
+		if (ret != 0 && errno != EEXIST)
+			break;
+	}
+	if (ret != 0)
+		no_name(w);
+	return ret;
+}
+
+/*
+ * The new file, with the permissions that any new file gets (mkstemp would make it readable for its owner alone), or
+ * those of the file that it will replace. The descriptor, or -1 with errno.
+ */
+static int create(struct vs_writer *w, const struct stat *old)
+{
+	int fd = create_nameless(w);
+
+	if (fd < 0)
+		fd = create_beside(w);
+	if (fd >= 0 && old) /* a private capture stays private; if that is refused, umask rules */
+		(void)!fchmod(fd, old->st_mode & 0777);
+	return fd;
 }
 
 /* Decides between straight and rename, and opens. The descriptor, or -1 with errno. */
@@ -115,7 +185,7 @@ static int open_target(struct vs_writer *w, const char *path)
 	} else {
 		w->path = strdup(path);
 	}
-	return w->path ? create_beside(w, exists ? &st : NULL) : -1;
+	return w->path ? create(w, exists ? &st : NULL) : -1;
 }
 
 static int put_file_header(struct vs_writer *w)
@@ -174,7 +244,7 @@ struct vs_writer *vs_writer_open(const char *path, enum vs_writer_kind kind, str
 /* To the disk, not only to its cache; a file system that can't (EINVAL) has done what it can. */
 static bool synced(const struct vs_writer *w)
 {
-	return !w->tmp || fsync(fileno(w->f)) == 0 || errno == EINVAL;
+	return !w->path || fsync(fileno(w->f)) == 0 || errno == EINVAL;
 }
 
 int vs_writer_close(struct vs_writer *w, struct vs_io_error *err)
@@ -186,6 +256,8 @@ int vs_writer_close(struct vs_writer *w, struct vs_io_error *err)
 		ret = file_failed(w, "", 0, err);
 	else if (fflush(w->f) != 0 || !synced(w))
 		ret = file_failed(w, "can't be written to the end", errno, err);
+	else if (w->path && !w->tmp && give_name(w) != 0)
+		ret = file_failed(w, "can't be put in place", errno, err);
 	if (w->f != stdout) {
 		if (fclose(w->f) != 0 && ret == 0)
 			ret = file_failed(w, "can't be written to the end", errno, err);
