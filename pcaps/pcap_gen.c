@@ -338,28 +338,62 @@ static int run_script(struct gen *g, const struct script *s)
 
 /* ---- the end ---- */
 
-static int write_facts(const struct capture *c)
+/* The name of the facts of a capture, with `more` behind it; NULL: no memory. */
+static char *facts_name(const struct capture *c, const char *more)
 {
 	const char *slash = strrchr(c->path, '/'), *dot = strrchr(c->path, '.');
 	size_t stem = dot && (!slash || dot > slash + 1) ? (size_t)(dot - c->path) : strlen(c->path);
-	char *name = malloc(stem + 32), *part = malloc(stem + 40);
-	FILE *f = NULL;
-	bool good = false;
+	size_t cap = stem + sizeof(".expect.json.part");
+	char *name = malloc(cap);
 
-	if (name && part) {
-		snprintf(name, stem + 32, "%.*s.expect.json", (int)stem, c->path);
-		snprintf(part, stem + 40, "%s.part", name);
-		f = fopen(part, "w");
-		good = f && json_dumpf(c->facts, f, JSON_INDENT(2)) == 0 && fputc('\n', f) != EOF;
-		good = f && fclose(f) == 0 && good && rename(part, name) == 0;
-		if (f && !good)
-			unlink(part);
+	if (name)
+		snprintf(name, cap, "%.*s.expect.json%s", (int)stem, c->path, more);
+	return name;
+}
+
+static int facts_failed(const char *name, const char *path)
+{
+	return vp_fail(CMD, "%s: can't be written: %s", name ? name : path, strerror(errno ? errno : ENOMEM));
+}
+
+/* The facts beside their place; on failure nothing is there. */
+static int write_facts(const struct capture *c, const char *part)
+{
+	FILE *f = part ? fopen(part, "w") : NULL;
+	bool good = f && json_dumpf(c->facts, f, JSON_INDENT(2)) == 0 && fputc('\n', f) != EOF;
+	int e = errno;
+
+	if (f && fclose(f) != 0) {
+		e = errno;
+		good = false;
 	}
-	if (!good)
-		vp_complain(CMD, "%s: can't be written: %s", name ? name : c->path, strerror(errno ? errno : ENOMEM));
-	free(name);
+	if (good)
+		return VP_OK;
+	errno = e;
+	facts_failed(part, c->path);
+	if (f)
+		unlink(part);
+	return vp_usage();
+}
+
+/* The facts are whole before the capture appears, and appear after it. */
+static int close_capture(struct capture *c)
+{
+	char *part = c->facts ? facts_name(c, ".part") : NULL, *name = c->facts ? facts_name(c, "") : NULL;
+	struct vs_io_error err;
+	int ret = c->facts ? write_facts(c, part) : VP_OK;
+
+	if (ret != VP_OK)
+		vs_writer_abort(c->w);
+	else if (vs_writer_close(c->w, &err) != 0)
+		ret = vp_fail(CMD, "%s", err.text);
+	else if (c->facts && (!name || rename(part, name) != 0))
+		ret = facts_failed(name, c->path);
+	if (ret != VP_OK && part)
+		unlink(part);
 	free(part);
-	return good ? VP_OK : vp_usage();
+	free(name);
+	return ret;
 }
 
 /* All captures appear, or with `ret` as it is none. */
@@ -367,14 +401,10 @@ static int close_captures(struct gen *g, int ret, bool keep)
 {
 	for (size_t i = 0; i < g->n; i++) {
 		struct capture *c = &g->capture[i];
-		struct vs_io_error err;
 
 		if (!keep) {
 			vs_writer_abort(c->w);
-		} else if (vs_writer_close(c->w, &err) != 0) {
-			ret = vp_fail(CMD, "%s", err.text);
-			keep = false;
-		} else if (c->facts && write_facts(c) != VP_OK) {
+		} else if (close_capture(c) != VP_OK) {
 			ret = VP_USAGE;
 			keep = false;
 		}
@@ -493,17 +523,17 @@ static int choose_folder(struct gen *g)
 {
 	size_t len = strlen(g->out);
 	struct stat st;
-	bool slash = len > 0 && g->out[len - 1] == '/';
+	bool slash = len > 0 && g->out[len - 1] == '/', there = stat(g->out, &st) == 0;
 
 	if (len == 0)
 		return vp_fail(CMD, "-o: where to? A FILE or a DIR/");
-	if (stat(g->out, &st) == 0)
+	if (there)
 		g->folder = S_ISDIR(st.st_mode);
 	else if (slash)
 		g->folder = g->made_folder = mkdir(g->out, 0777) == 0;
 	if (slash && !g->folder)
 		return vp_fail(CMD, "%s: is no folder and can't be made one: %s", g->out, strerror(errno));
-	if (g->facts && strcmp(g->out, "-") == 0)
+	if (g->facts && (strcmp(g->out, "-") == 0 || (there && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode))))
 		return vp_fail(CMD, "--facts stands beside a file: -o FILE or DIR/");
 	return VP_OK;
 }

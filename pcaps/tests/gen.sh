@@ -160,6 +160,18 @@ facts_stand_beside_the_capture() {
 	[ -z "$(find "$tmp" -name '*.part')" ]
 }
 
+# No capture appears without its facts; a device has nothing beside it.
+no_capture_stays_alone_when_its_facts_can_not_be_written() {
+	mkdir -p "$tmp/alone/f.expect.json.part"
+	run "$vp" gen "$loss" -o "$tmp/alone/f.pcap" --facts
+	expect_rc 2
+	expect_err "f.expect.json"
+	[ "$(ls -A "$tmp/alone")" = f.expect.json.part ]
+	refuses "stands beside a file" "$loss" -o /dev/null --facts
+	[ ! -e /dev/null.expect.json ]
+	rm -r "$tmp/alone"
+}
+
 # ---- what does not hold, what is wrong ----
 
 a_claim_that_does_not_hold_is_shown_and_nothing_is_written() {
