@@ -119,6 +119,31 @@ static int help(void)
 	return vp_flush(CMD);
 }
 
+/* "" or an address, as packets have it, or a name that --node gives. */
+static bool is_node(const struct edit *e, const char *name)
+{
+	uint8_t b[16];
+
+	for (size_t i = 0; i < e->n_nodes; i++)
+		if (strcmp(e->node[i].name, name) == 0)
+			return true;
+	return name[0] == '\0' || strncmp(name, "LID:0x", 6) == 0 || inet_pton(AF_INET, name, b) == 1 ||
+	       inet_pton(AF_INET6, name, b) == 1;
+}
+
+/* An operation for a node that nobody has named would never act. */
+static int check_nodes(const struct edit *e)
+{
+	for (size_t i = 0; i < e->n_rules; i++) {
+		const struct vs_fault_rule *r = &e->rule[i];
+
+		if (!is_node(e, r->from) || !is_node(e, r->to))
+			return vp_fail(CMD, "'%s': %s is no address, and no --node gives it one", r->name,
+				       is_node(e, r->from) ? r->to : r->from);
+	}
+	return VP_OK;
+}
+
 /* VP_OK: go on; -1: help was printed; otherwise the exit code. */
 static int parse_options(struct edit *e, int argc, char **argv)
 {
@@ -168,7 +193,7 @@ static int parse_options(struct edit *e, int argc, char **argv)
 		return vp_fail(CMD, "--split-by makes files: -o needs a name");
 	while (ret == VP_OK && optind < argc)
 		ret = add_rule(e, argv[optind++]);
-	return ret;
+	return ret == VP_OK ? check_nodes(e) : ret;
 }
 
 /* ---- one frame ---- */

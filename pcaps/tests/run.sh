@@ -417,6 +417,7 @@ wrong_usage_is_named_and_exits_2() {
 	refuses "no number from 0 to 0xffffff" edit "$one" -o "$o" --set qp=0x1000000
 	refuses "is no address" edit "$one" -o "$o" --set ip.src=10.0.0.256
 	refuses "is no MAC address" edit "$one" -o "$o" --set mac.src=02:00
+	refuses "Z is no address, and no --node gives it one" edit "$one" -o "$o" 'drop all from Z'
 	refuses "which end" edit "$one" -o "$o" --set ip=10.0.0.1
 	refuses "only numbers can be added to" edit "$one" -o "$o" --set mac.src+=1
 	refuses "write FIELD=VALUE" edit "$one" -o "$o" --set qp

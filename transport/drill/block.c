@@ -29,7 +29,7 @@ static bool block_line(struct parser *ps, int subject)
 	return !ps->src.failed;
 }
 
-static bool alternative(struct parser *ps, struct alternative ***at)
+static bool alternative(struct parser *ps, const struct stmt *st, struct alternative ***at)
 {
 	struct alternative *a = dr_new(ps, sizeof(*a));
 
@@ -40,6 +40,12 @@ static bool alternative(struct parser *ps, struct alternative ***at)
 		return false;
 	}
 	memcpy(a->name, ps->t->text, ps->t->len);
+	for (const struct alternative *b = st->alt; b != NULL; b = b->next) {
+		if (strcmp(a->name, b->name) == 0) { /* the verdict names the one that happened */
+			PF(ps, ps->t->column, "another alternative is called %s", a->name);
+			return false;
+		}
+	}
 	ps->t += 2;
 	if (ps->t->kind == T_END) {
 		dr_expected(ps, "a statement", NULL);
@@ -75,7 +81,7 @@ static bool lines(struct parser *ps, struct stmt *st, int subject, bool named)
 		}
 		if (inner == 0)
 			inner = ps->l->indent;
-		if (named && ps->l->indent <= inner && !alternative(ps, &at))
+		if (named && ps->l->indent <= inner && !alternative(ps, st, &at))
 			return false;
 		if (!block_line(ps, subject))
 			return false;
