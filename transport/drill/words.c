@@ -235,7 +235,9 @@ void dr_suggest(char *buf, size_t cap, const char *text, size_t len, const struc
 		size_t n = strlen(words->name);
 		unsigned d = n > MAX_WORD ? MAX_WORD : distance(text, len, words->name, n);
 
-		if (d < best && d < n && (n != len || memcmp(text, words->name, n) != 0)) {
+		if (n == len && memcmp(text, words->name, n) == 0) /* right in another place: no help */
+			continue;
+		if (d < best && d < n) {
 			best = d;
 			name = words->name;
 		}
