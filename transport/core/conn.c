@@ -234,6 +234,22 @@ static enum vs_reason check_param(struct vs_dev *dev, const struct vs_conn_param
 	return VS_REASON_NONE;
 }
 
+/* The call's own event: the cause of all that it does, until end_call. VS_OK, or refused for `r`. */
+static int begin_call(struct vs_conn *c, enum vs_event_type type, uint64_t with, enum vs_reason r)
+{
+	int rc = r == VS_REASON_NONE ? VS_OK : vs_refuse(c->dev, VS_ERR_INVAL, r);
+	const uint64_t a[] = {c->local_id, with, (uint64_t)(int64_t)rc};
+
+	c->dev->cause = vs_ev(c->dev, type, NULL, 0, 3, a);
+	return rc;
+}
+
+static int end_call(struct vs_conn *c, int rc)
+{
+	c->dev->cause = 0;
+	return rc;
+}
+
 struct vs_listener *vs_listen(struct vs_dev *dev, uint64_t service_id, uint64_t cookie, int *err)
 {
 	struct vs_listener *l = NULL;
@@ -297,8 +313,10 @@ struct vs_conn *vs_connect(struct vs_dev *dev, const struct vs_conn_param *p, ui
 
 	if (c == NULL)
 		return NULL;
+	(void)begin_call(c, VS_EV_VERB_CONNECT, p->service_id, VS_REASON_NONE);
 	vs_conn_set_state(c, VS_CONN_REQ_SENT);
 	vs_conn_send_req(c, p);
+	(void)end_call(c, VS_OK);
 	return c;
 }
 
@@ -309,19 +327,15 @@ struct vs_conn *vs_sidr_resolve(struct vs_dev *dev, const struct vs_conn_param *
 	if (c == NULL)
 		return NULL;
 	c->sidr = true;
+	(void)begin_call(c, VS_EV_VERB_SIDR_RESOLVE, p->service_id, VS_REASON_NONE);
 	vs_conn_set_state(c, VS_CONN_SIDR_REQ_SENT);
 	vs_conn_send_sidr_req(c, p);
+	(void)end_call(c, VS_OK);
 	return c;
 }
 
-int vs_accept(struct vs_conn *c, const struct vs_conn_param *p)
+static void accept_as(struct vs_conn *c, const struct vs_conn_param *p)
 {
-	enum vs_reason r = check_param(c->dev, p, 196);
-
-	if (c->state != VS_CONN_REQ_RCVD && c->state != VS_CONN_MRA_REQ_SENT)
-		return vs_refuse(c->dev, VS_ERR_INVAL, VS_REASON_CONN_STATE);
-	if (r != VS_REASON_NONE)
-		return vs_refuse(c->dev, VS_ERR_INVAL, r);
 	(void)fill_pool(c->dev, VS_CONN_BACKLOG); /* whoever is accepted leaves room for the next */
 	c->param = *p;
 	/* Never more than the peer has: it may lower, not raise. */
@@ -333,78 +347,111 @@ int vs_accept(struct vs_conn *c, const struct vs_conn_param *p)
 	vs_conn_send_rep(c, &c->param);
 	c->param.private_data = NULL;
 	c->param.private_len = 0;
-	return VS_OK;
+}
+
+int vs_accept(struct vs_conn *c, const struct vs_conn_param *p)
+{
+	bool asked = c->state == VS_CONN_REQ_RCVD || c->state == VS_CONN_MRA_REQ_SENT;
+	int rc = begin_call(c, VS_EV_VERB_ACCEPT, p->qpn, asked ? check_param(c->dev, p, 196) : VS_REASON_CONN_STATE);
+
+	if (rc == VS_OK)
+		accept_as(c, p);
+	return end_call(c, rc);
 }
 
 int vs_conn_establish(struct vs_conn *c)
 {
-	if (c->state != VS_CONN_REP_RCVD && c->state != VS_CONN_MRA_REP_SENT)
-		return vs_refuse(c->dev, VS_ERR_INVAL, VS_REASON_CONN_STATE);
-	vs_conn_set_state(c, VS_CONN_ESTABLISHED);
-	vs_conn_send_rtu(c);
-	c->dev->cause = c->sent_cause;
-	vs_conn_event_push(c, VS_CONN_EV_ESTABLISHED, 0, NULL, 0);
-	c->dev->cause = 0;
-	return VS_OK;
+	bool answered = c->state == VS_CONN_REP_RCVD || c->state == VS_CONN_MRA_REP_SENT;
+	int rc = begin_call(c, VS_EV_VERB_ESTABLISH, c->param.qpn, answered ? VS_REASON_NONE : VS_REASON_CONN_STATE);
+
+	if (rc == VS_OK) {
+		vs_conn_set_state(c, VS_CONN_ESTABLISHED);
+		vs_conn_send_rtu(c);
+		c->dev->cause = c->sent_cause;
+		vs_conn_event_push(c, VS_CONN_EV_ESTABLISHED, 0, NULL, 0);
+	}
+	return end_call(c, rc);
+}
+
+/* Is there a message that a REJ would answer now? */
+static bool can_reject(const struct vs_conn *c)
+{
+	return c->state == VS_CONN_REQ_RCVD || c->state == VS_CONN_MRA_REQ_SENT || c->state == VS_CONN_REP_RCVD ||
+	       c->state == VS_CONN_MRA_REP_SENT;
+}
+
+static void reject_as(struct vs_conn *c, uint16_t reason, const void *private_data, uint8_t len)
+{
+	vs_conn_send_rej(c, c->active ? VS_CM_REJ_OF_REP : VS_CM_REJ_OF_REQ, reason, private_data, len);
+	vs_conn_timewait(c); /* duplicates of the REQ get the same REJ */
 }
 
 int vs_reject(struct vs_conn *c, uint16_t reason, const void *private_data, uint8_t len)
 {
-	uint8_t message;
+	enum vs_reason r = VS_REASON_NONE;
+	int rc;
 
-	switch (c->state) {
-	case VS_CONN_REQ_RCVD:
-	case VS_CONN_MRA_REQ_SENT:
-		message = VS_CM_REJ_OF_REQ;
-		break;
-	case VS_CONN_REP_RCVD:
-	case VS_CONN_MRA_REP_SENT:
-		message = VS_CM_REJ_OF_REP;
-		break;
-	default:
-		return vs_refuse(c->dev, VS_ERR_INVAL, VS_REASON_CONN_STATE);
-	}
-	if (len > 148 || (len > 0 && private_data == NULL))
-		return vs_refuse(c->dev, VS_ERR_INVAL, VS_REASON_CONN_PARAM);
-	vs_conn_send_rej(c, message, reason, private_data, len);
-	vs_conn_timewait(c); /* duplicates of the REQ get the same REJ */
-	return VS_OK;
+	if (!can_reject(c))
+		r = VS_REASON_CONN_STATE;
+	else if (len > 148 || (len > 0 && private_data == NULL))
+		r = VS_REASON_CONN_PARAM;
+	rc = begin_call(c, VS_EV_VERB_REJECT, reason, r);
+	if (rc == VS_OK)
+		reject_as(c, reason, private_data, len);
+	return end_call(c, rc);
 }
 
 int vs_conn_mra(struct vs_conn *c, uint8_t service_timeout)
 {
-	if (service_timeout > 31)
-		return vs_refuse(c->dev, VS_ERR_INVAL, VS_REASON_CONN_PARAM);
-	if (c->state == VS_CONN_REQ_RCVD) {
-		vs_conn_set_state(c, VS_CONN_MRA_REQ_SENT);
-		vs_conn_send_mra(c, VS_CM_MRA_OF_REQ, service_timeout);
-	} else if (c->state == VS_CONN_REP_RCVD) {
-		vs_conn_set_state(c, VS_CONN_MRA_REP_SENT);
-		vs_conn_send_mra(c, VS_CM_MRA_OF_REP, service_timeout);
-	} else {
-		return vs_refuse(c->dev, VS_ERR_INVAL, VS_REASON_CONN_STATE);
+	bool of_req = c->state == VS_CONN_REQ_RCVD, of_rep = c->state == VS_CONN_REP_RCVD;
+	enum vs_reason r = service_timeout > 31 ? VS_REASON_CONN_PARAM
+			   : of_req || of_rep   ? VS_REASON_NONE
+						: VS_REASON_CONN_STATE;
+	int rc = begin_call(c, VS_EV_VERB_MRA, service_timeout, r);
+
+	if (rc == VS_OK) {
+		vs_conn_set_state(c, of_req ? VS_CONN_MRA_REQ_SENT : VS_CONN_MRA_REP_SENT);
+		vs_conn_send_mra(c, of_req ? VS_CM_MRA_OF_REQ : VS_CM_MRA_OF_REP, service_timeout);
 	}
-	return VS_OK;
+	return end_call(c, rc);
+}
+
+static bool can_disconnect(const struct vs_conn *c)
+{
+	return c->state == VS_CONN_ESTABLISHED || c->state == VS_CONN_REP_SENT || c->state == VS_CONN_MRA_REP_RCVD;
+}
+
+void vs_conn_ask_disconnect(struct vs_conn *c)
+{
+	vs_conn_set_state(c, VS_CONN_DREQ_SENT);
+	vs_conn_send_dreq(c);
 }
 
 int vs_disconnect(struct vs_conn *c)
 {
-	if (c->state != VS_CONN_ESTABLISHED && c->state != VS_CONN_REP_SENT && c->state != VS_CONN_MRA_REP_RCVD)
-		return vs_refuse(c->dev, VS_ERR_INVAL, VS_REASON_CONN_STATE);
-	vs_conn_set_state(c, VS_CONN_DREQ_SENT);
-	vs_conn_send_dreq(c);
-	return VS_OK;
+	int rc = begin_call(c, VS_EV_VERB_DISCONNECT, c->param.qpn,
+			    can_disconnect(c) ? VS_REASON_NONE : VS_REASON_CONN_STATE);
+
+	if (rc == VS_OK)
+		vs_conn_ask_disconnect(c);
+	return end_call(c, rc);
 }
 
 int vs_sidr_reply(struct vs_conn *c, uint32_t status, const struct vs_conn_param *p)
 {
+	enum vs_reason r = check_param(c->dev, p, 136);
+	int rc;
+
 	if (c->state != VS_CONN_SIDR_REQ_RCVD)
-		return vs_refuse(c->dev, VS_ERR_INVAL, VS_REASON_CONN_STATE);
-	if (status > 255 || check_param(c->dev, p, 136) != VS_REASON_NONE)
-		return vs_refuse(c->dev, VS_ERR_INVAL, VS_REASON_CONN_PARAM);
-	vs_conn_send_sidr_rep(c, status, p);
-	vs_conn_timewait(c); /* duplicates of the request get the same reply */
-	return VS_OK;
+		r = VS_REASON_CONN_STATE;
+	else if (status > 255)
+		r = VS_REASON_CONN_PARAM;
+	rc = begin_call(c, VS_EV_VERB_SIDR_REPLY, status, r);
+	if (rc == VS_OK) {
+		vs_conn_send_sidr_rep(c, status, p);
+		vs_conn_timewait(c); /* duplicates of the request get the same reply */
+	}
+	return end_call(c, rc);
 }
 
 void vs_conn_set_cookie(struct vs_conn *c, uint64_t cookie)
@@ -459,26 +506,17 @@ int vs_conn_qp_attr(const struct vs_conn *c, enum vs_qp_state to, struct vs_qp_a
 
 void vs_conn_destroy(struct vs_conn *c)
 {
+	struct vs_dev *dev = c->dev;
+
+	(void)begin_call(c, VS_EV_VERB_DESTROY_CONN, (uint64_t)(uintptr_t)state_names[c->state], VS_REASON_NONE);
 	c->orphan = true;
-	switch (c->state) {
-	case VS_CONN_ESTABLISHED:
-	case VS_CONN_REP_SENT:
-	case VS_CONN_MRA_REP_RCVD:
-		(void)vs_disconnect(c);
-		break;
-	case VS_CONN_REQ_RCVD:
-	case VS_CONN_MRA_REQ_SENT:
-	case VS_CONN_REP_RCVD:
-	case VS_CONN_MRA_REP_SENT:
-		(void)vs_reject(c, VS_CM_REJ_CONSUMER, NULL, 0);
-		break;
-	case VS_CONN_DREQ_SENT:
-	case VS_CONN_TIMEWAIT:
-		break;
-	default:
+	if (can_disconnect(c))
+		vs_conn_ask_disconnect(c);
+	else if (can_reject(c))
+		reject_as(c, VS_CM_REJ_CONSUMER, NULL, 0);
+	else if (c->state != VS_CONN_DREQ_SENT && c->state != VS_CONN_TIMEWAIT)
 		vs_conn_free(c);
-		break;
-	}
+	dev->cause = 0;
 }
 
 /* ---- timers ---- */

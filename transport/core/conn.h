@@ -77,7 +77,8 @@ void vs_conn_event_push(struct vs_conn *c, enum vs_conn_event_type type, uint32_
 			uint8_t len);
 bool vs_conn_events_crowded(const struct vs_dev *dev);
 void vs_conn_timewait(struct vs_conn *c);
-void vs_conn_close(struct vs_conn *c); /* CLOSED, timer off; freed when orphan */
+void vs_conn_close(struct vs_conn *c);          /* CLOSED, timer off; freed when orphan */
+void vs_conn_ask_disconnect(struct vs_conn *c); /* sends a DREQ */
 
 /* conn_msg.c: fill in and send. `again`: a time-out or duplicate sends c->msg once more. */
 void vs_conn_send(struct vs_conn *c, const struct vs_cm_msg *m, uint64_t tid);

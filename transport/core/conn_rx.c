@@ -160,7 +160,7 @@ static void rx_req(struct rx_cm *r)
 	if (c != NULL) {
 		reject(r, q->local_comm_id, VS_CM_REJ_STALE_CONN, NULL, 0);
 		if (c->state == VS_CONN_ESTABLISHED) /* the peer has forgotten it: end it here too */
-			(void)vs_disconnect(c);
+			vs_conn_ask_disconnect(c);
 	} else if (l == NULL) {
 		reject(r, q->local_comm_id, VS_CM_REJ_SERVICE_ID, NULL, 0);
 	} else if (q->transport > 1) {

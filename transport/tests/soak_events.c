@@ -68,8 +68,15 @@ static bool outer(enum vs_event_type t)
 	case VS_EV_VERB_REG_MR:
 	case VS_EV_VERB_DEREG_MR:
 	case VS_EV_VERB_REFUSED:
-	case VS_EV_CM_TX: /* a call of the program, which has no event of its own */
-	case VS_EV_CM_STATE:
+	case VS_EV_VERB_CONNECT:
+	case VS_EV_VERB_ACCEPT:
+	case VS_EV_VERB_ESTABLISH:
+	case VS_EV_VERB_REJECT:
+	case VS_EV_VERB_MRA:
+	case VS_EV_VERB_DISCONNECT:
+	case VS_EV_VERB_SIDR_RESOLVE:
+	case VS_EV_VERB_SIDR_REPLY:
+	case VS_EV_VERB_DESTROY_CONN:
 	case VS_EV_LINK_PAUSE:
 	case VS_EV_MARK:
 		return true;

@@ -37,6 +37,11 @@ struct line {
 };
 #define TEXT(s) ((uint64_t)(uintptr_t)(s))
 
+static bool is_call(const struct vs_event *ev)
+{
+	return ev->type >= VS_EV_VERB_CONNECT && ev->type <= VS_EV_VERB_DESTROY_CONN;
+}
+
 static void trace_is(const struct rig *r, const struct line *l, size_t n)
 {
 	uint32_t i, k;
@@ -46,7 +51,7 @@ static void trace_is(const struct rig *r, const struct line *l, size_t n)
 		const struct vs_event *ev = &r->log[i];
 		const struct vs_event_info *info = vs_event_info(ev->type);
 
-		if (ev->type < VS_EV_CM_TX || ev->type > VS_EV_CM_EVENT)
+		if (!is_call(ev) && (ev->type < VS_EV_CM_TX || ev->type > VS_EV_CM_EVENT))
 			continue;
 		ck_assert_uint_lt(at, n);
 		ck_assert_msg(ev->type == l[at].type, "line %zu: %s, expected %s", at, info->name,
@@ -70,7 +75,9 @@ START_TEST(the_trace_tells_the_life_of_an_active_connection)
 	struct vs_cm_msg m;
 	struct vs_conn *c = connecting(r, &m, NULL);
 	uint32_t id = c->local_id;
+	const uint32_t qpn = vs_qp_num(r->qp);
 	const struct line expected[] = {
+		{VS_EV_VERB_CONNECT, {id, SERVICE, 0}},
 		{VS_EV_CM_STATE, {id, TEXT("IDLE"), TEXT("REQ_SENT")}},
 		{VS_EV_CM_TX, {VS_CM_ATTR_REQ, id, 0, 0}},
 		{VS_EV_CM_TX, {VS_CM_ATTR_REQ, id, 0, 1}},
@@ -79,8 +86,10 @@ START_TEST(the_trace_tells_the_life_of_an_active_connection)
 		{VS_EV_CM_RX, {VS_CM_ATTR_REP, id, PEER_ID, 0}},
 		{VS_EV_CM_STATE, {id, TEXT("MRA_REQ_RCVD"), TEXT("REP_RCVD")}},
 		{VS_EV_CM_EVENT, {id, TEXT("response"), 0}},
+		{VS_EV_VERB_MRA, {id, 20, 0}},
 		{VS_EV_CM_STATE, {id, TEXT("REP_RCVD"), TEXT("MRA_REP_SENT")}},
 		{VS_EV_CM_TX, {VS_CM_ATTR_MRA, id, PEER_ID, 0}},
+		{VS_EV_VERB_ESTABLISH, {id, qpn, 0}},
 		{VS_EV_CM_STATE, {id, TEXT("MRA_REP_SENT"), TEXT("ESTABLISHED")}},
 		{VS_EV_CM_TX, {VS_CM_ATTR_RTU, id, PEER_ID, 0}},
 		{VS_EV_CM_EVENT, {id, TEXT("established"), 0}},
@@ -88,6 +97,7 @@ START_TEST(the_trace_tells_the_life_of_an_active_connection)
 		{VS_EV_CM_TX, {VS_CM_ATTR_RTU, id, PEER_ID, 1}},
 		{VS_EV_CM_RX, {VS_CM_ATTR_LAP, id, PEER_ID, 0}},
 		{VS_EV_CM_TX, {VS_CM_ATTR_APR, id, PEER_ID, 0}},
+		{VS_EV_VERB_DISCONNECT, {id, qpn, 0}},
 		{VS_EV_CM_STATE, {id, TEXT("ESTABLISHED"), TEXT("DREQ_SENT")}},
 		{VS_EV_CM_TX, {VS_CM_ATTR_DREQ, id, PEER_ID, 0}},
 		{VS_EV_CM_RX, {VS_CM_ATTR_DREP, id, PEER_ID, 0}},
@@ -95,6 +105,7 @@ START_TEST(the_trace_tells_the_life_of_an_active_connection)
 		{VS_EV_CM_EVENT, {id, TEXT("disconnected"), 0}},
 		{VS_EV_CM_EVENT, {id, TEXT("timewait_exit"), 0}},
 		{VS_EV_CM_STATE, {id, TEXT("TIMEWAIT"), TEXT("CLOSED")}},
+		{VS_EV_VERB_DESTROY_CONN, {id, TEXT("CLOSED"), 0}},
 	};
 
 	rig_advance(r, TIMEOUT);
@@ -113,6 +124,7 @@ START_TEST(the_trace_tells_the_life_of_an_active_connection)
 	m.drep.remote_comm_id = id;
 	in_mad(r, &m, 700);
 	rig_advance(r, SEC);
+	vs_conn_destroy(c);
 	trace_is(r, expected, COUNT(expected));
 	rig_free(r);
 }
@@ -130,8 +142,10 @@ START_TEST(the_trace_tells_the_life_of_a_passive_connection)
 		{VS_EV_CM_STATE, {id, TEXT("IDLE"), TEXT("REQ_RCVD")}},
 		{VS_EV_CM_EVENT, {id, TEXT("request"), 0}},
 		{VS_EV_CM_RX, {VS_CM_ATTR_REQ, id, PEER_ID, 1}},
+		{VS_EV_VERB_MRA, {id, 20, 0}},
 		{VS_EV_CM_STATE, {id, TEXT("REQ_RCVD"), TEXT("MRA_REQ_SENT")}},
 		{VS_EV_CM_TX, {VS_CM_ATTR_MRA, id, PEER_ID, 0}},
+		{VS_EV_VERB_ACCEPT, {id, p.qpn, 0}},
 		{VS_EV_CM_STATE, {id, TEXT("MRA_REQ_SENT"), TEXT("REP_SENT")}},
 		{VS_EV_CM_TX, {VS_CM_ATTR_REP, id, PEER_ID, 0}},
 		{VS_EV_CM_RX, {VS_CM_ATTR_MRA, id, PEER_ID, 0}},
@@ -199,14 +213,17 @@ START_TEST(the_trace_tells_of_refusals_and_sidr)
 			{VS_EV_CM_RX, {VS_CM_ATTR_REQ, 0, PEER_ID, 0}},
 			{VS_EV_CM_STATE, {id[0], TEXT("IDLE"), TEXT("REQ_RCVD")}},
 			{VS_EV_CM_EVENT, {id[0], TEXT("request"), 0}},
+			{VS_EV_VERB_REJECT, {id[0], 28, 0}},
 			{VS_EV_CM_TX, {VS_CM_ATTR_REJ, id[0], PEER_ID, 0}},
 			{VS_EV_CM_STATE, {id[0], TEXT("REQ_RCVD"), TEXT("TIMEWAIT")}},
 			{VS_EV_CM_RX, {VS_CM_ATTR_SIDR_REQ, 0, 99, 0}},
 			{VS_EV_CM_STATE, {id[1], TEXT("IDLE"), TEXT("SIDR_REQ_RCVD")}},
 			{VS_EV_CM_EVENT, {id[1], TEXT("sidr_request"), 0}},
 			{VS_EV_CM_RX, {VS_CM_ATTR_SIDR_REQ, id[1], 99, 1}},
+			{VS_EV_VERB_SIDR_REPLY, {id[1], 0, 0}},
 			{VS_EV_CM_TX, {VS_CM_ATTR_SIDR_REP, id[1], 99, 0}},
 			{VS_EV_CM_STATE, {id[1], TEXT("SIDR_REQ_RCVD"), TEXT("TIMEWAIT")}},
+			{VS_EV_VERB_SIDR_RESOLVE, {id[2], SERVICE, 0}},
 			{VS_EV_CM_STATE, {id[2], TEXT("IDLE"), TEXT("SIDR_REQ_SENT")}},
 			{VS_EV_CM_TX, {VS_CM_ATTR_SIDR_REQ, id[2], 0, 0}},
 			{VS_EV_CM_RX, {VS_CM_ATTR_SIDR_REP, id[2], 0, 0}},
@@ -271,6 +288,111 @@ START_TEST(every_mad_has_its_cause)
 }
 END_TEST
 
+/* Each call of the application is where its states and messages come from, and leaves nothing behind. */
+START_TEST(what_a_call_does_leads_back_to_the_call)
+{
+	struct rig *r = rig_new(&reset);
+	struct vs_conn_param p = param(r);
+	struct vs_cm_msg m;
+	struct vs_conn *c, *other;
+	uint64_t call = 0, state = 0;
+	uint32_t i, calls = 0, led = 0;
+	int err;
+
+	c = connecting(r, &m, NULL);
+	in_rep(r, c->local_id, 1);
+	expect_event(r, VS_CONN_EV_RESPONSE);
+	ck_assert_int_eq(vs_conn_mra(c, 20), VS_OK);
+	ck_assert_int_eq(vs_conn_establish(c), VS_OK);
+	expect_event(r, VS_CONN_EV_ESTABLISHED);
+	ck_assert_int_eq(vs_disconnect(c), VS_OK);
+	vs_conn_destroy(c);
+	c = offered(r);
+	ck_assert_int_eq(vs_accept(c, &p), VS_OK);
+	vs_conn_destroy(c); /* disconnects */
+	in_sidr_req(r, 98, 5);
+	other = expect_event(r, VS_CONN_EV_SIDR_REQUEST).conn;
+	ck_assert_int_eq(vs_sidr_reply(other, 0, &p), VS_OK);
+	ck_assert_ptr_nonnull(vs_sidr_resolve(r->dev, &p, 0, &err));
+	ck_assert_uint_eq(r->dev->cause, 0);
+	for (i = 0; i < r->log_len; i++) {
+		const struct vs_event *ev = &r->log[i];
+
+		if (is_call(ev)) {
+			ck_assert_uint_eq(ev->cause, 0);
+			call = ev->seq;
+			calls++;
+		}
+		if (ev->type == VS_EV_CM_RX)
+			call = ev->seq;
+		if (ev->type == VS_EV_CM_STATE || ev->type == VS_EV_CM_TX) {
+			ck_assert_uint_ne(call, 0);
+			ck_assert_uint_eq(ev->cause, call);
+			state = ev->seq;
+			led++;
+		}
+		if (ev->type == VS_EV_CM_EVENT)
+			ck_assert(ev->cause == call || ev->cause == state);
+	}
+	ck_assert_uint_eq(calls, 9);
+	ck_assert_uint_eq(led, 19);
+	rig_free(r);
+}
+END_TEST
+
+START_TEST(a_refused_call_says_so_and_does_nothing)
+{
+	struct rig *r = rig_new(&reset);
+	struct vs_conn_param p = param(r);
+	struct vs_conn *c = offered(r);
+	const struct {
+		enum vs_event_type type;
+		uint64_t with;
+		enum vs_reason why;
+	} t[] = {
+		{VS_EV_VERB_ACCEPT, 0x1000000, VS_REASON_CONN_PARAM}, {VS_EV_VERB_ESTABLISH, 0, VS_REASON_CONN_STATE},
+		{VS_EV_VERB_REJECT, 28, VS_REASON_CONN_PARAM},        {VS_EV_VERB_MRA, 32, VS_REASON_CONN_PARAM},
+		{VS_EV_VERB_DISCONNECT, 0, VS_REASON_CONN_STATE},     {VS_EV_VERB_SIDR_REPLY, 1, VS_REASON_CONN_STATE},
+	};
+	uint32_t before = r->log_len;
+	const struct vs_event *ev;
+
+	p.qpn = 0x1000000;
+	switch (_i) {
+	case 0:
+		ck_assert_int_eq(vs_accept(c, &p), VS_ERR_INVAL);
+		break;
+	case 1:
+		ck_assert_int_eq(vs_conn_establish(c), VS_ERR_INVAL);
+		break;
+	case 2:
+		ck_assert_int_eq(vs_reject(c, 28, "x", 149), VS_ERR_INVAL);
+		break;
+	case 3:
+		ck_assert_int_eq(vs_conn_mra(c, 32), VS_ERR_INVAL);
+		break;
+	case 4:
+		ck_assert_int_eq(vs_disconnect(c), VS_ERR_INVAL);
+		break;
+	default:
+		p.qpn = 1;
+		ck_assert_int_eq(vs_sidr_reply(c, 1, &p), VS_ERR_INVAL);
+		break;
+	}
+	ck_assert_int_eq(vs_dev_refusal(r->dev), t[_i].why);
+	ck_assert_uint_eq(r->log_len, before + 2);
+	ev = &r->log[before];
+	ck_assert(ev[0].type == VS_EV_VERB_REFUSED && ev[0].a[0] == t[_i].why);
+	ck_assert(ev[1].type == t[_i].type && ev[1].cause == 0 && ev[1].a[0] == c->local_id);
+	ck_assert_uint_eq(ev[1].a[1], t[_i].with);
+	ck_assert(ev[1].a[2] == (uint64_t)(int64_t)VS_ERR_INVAL);
+	ck_assert_uint_eq(r->dev->cause, 0);
+	ck_assert_int_eq(vs_conn_state(c), VS_CONN_REQ_RCVD);
+	rig_expect_silence(r);
+	rig_free(r);
+}
+END_TEST
+
 START_TEST(a_mad_that_is_no_cm_message_is_dropped_for_its_reason)
 {
 	static const struct {
@@ -318,6 +440,8 @@ Suite *vs_suite(void)
 	tcase_add_test(tc, the_trace_tells_the_life_of_a_passive_connection);
 	tcase_add_test(tc, the_trace_tells_of_refusals_and_sidr);
 	tcase_add_test(tc, every_mad_has_its_cause);
+	tcase_add_test(tc, what_a_call_does_leads_back_to_the_call);
+	tcase_add_loop_test(tc, a_refused_call_says_so_and_does_nothing, 0, 6);
 	tcase_add_loop_test(tc, a_mad_that_is_no_cm_message_is_dropped_for_its_reason, 0, 9);
 	suite_add_tcase(s, tc);
 	return s;
