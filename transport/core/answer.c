@@ -342,13 +342,14 @@ static bool next_answer(struct vs_qp *qp, struct vs_tx *tx)
 size_t vs_resp_output(struct vs_qp *qp, uint8_t *buf, size_t cap, struct vs_pkt_meta *meta)
 {
 	struct vs_tx *tx = &qp->dev->tx;
+	size_t n = 0;
 
 	if (qp->cc.cnp_due) {
 		vs_cc_make_cnp(qp, tx);
-		return vs_tx_finish(qp, tx, buf, cap, meta);
+		n = vs_tx_finish(qp, tx, buf, cap, meta);
 	}
-	while (qp->resp.answer_head != qp->resp.answer_tail)
+	while (n == 0 && qp->resp.answer_head != qp->resp.answer_tail)
 		if (next_answer(qp, tx))
-			return vs_tx_finish(qp, tx, buf, cap, meta);
-	return 0;
+			n = vs_tx_finish(qp, tx, buf, cap, meta);
+	return n;
 }

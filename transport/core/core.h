@@ -383,7 +383,8 @@ struct vs_tx {
 	uint64_t cause;
 	uint64_t wr_id;
 	bool has_wr;
-	uint32_t retx; /* how many times this PSN went out before, as far as known; 0: first */
+	uint32_t retx;  /* how many times this PSN went out before, as far as known; 0: first */
+	bool no_source; /* the GID of the path is gone */
 };
 
 struct vs_dev {
@@ -499,7 +500,9 @@ void vs_rx_packet(struct vs_dev *dev, enum vs_link link, const uint8_t *buf, siz
 
 /* Starts a packet from `qp` along `av` (NULL: the QP's own path): headers by the GID type, P_Key, MigReq. */
 void vs_tx_init(struct vs_qp *qp, struct vs_tx *tx, uint8_t opcode, const struct vs_av *av);
-/* Pads, encodes with CRCs into buf, makes pkt:tx, counts; the length. */
+/* Has the path an address to send from? Not when its GID was taken out of the table. */
+bool vs_tx_has_source(const struct vs_dev *dev, const struct vs_av *av);
+/* Pads, encodes with CRCs into buf, makes pkt:tx, counts; the length. 0: no address to send from, pkt:drop. */
 size_t vs_tx_finish(struct vs_qp *qp, struct vs_tx *tx, uint8_t *buf, size_t cap, struct vs_pkt_meta *meta);
 
 /* The next packet of this QP, answers first; 0: nothing now. */

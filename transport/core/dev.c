@@ -337,7 +337,7 @@ size_t vs_dev_output(struct vs_dev *dev, uint8_t *buf, size_t cap, struct vs_pkt
 	memset(meta, 0, sizeof(*meta));
 	if (!dev->link_up)
 		return 0;
-	if (vs_conn_has_output(dev))
+	while (n == 0 && vs_conn_has_output(dev))
 		n = vs_conn_output(dev, buf, cap, meta);
 	while (n == 0 && !vs_list_empty(&dev->ready)) {
 		struct vs_qp *qp = VS_CONTAINER(dev->ready.next, struct vs_qp, ready);

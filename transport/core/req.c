@@ -507,6 +507,11 @@ size_t vs_req_output(struct vs_qp *qp, uint8_t *buf, size_t cap, struct vs_pkt_m
 	w = next_request(qp);
 	if (w == NULL || (!window_open(qp, w) && vs_psn_ge(vs_req_cursor_psn(qp), qp->req.sent_psn)) || !pace(qp))
 		return 0;
+	if (!vs_tx_has_source(qp->dev, &qp->attr.av)) {
+		qp->dev->counter[VS_CNT_SEND_ERR]++;
+		fail(qp, w, VS_WC_LOC_QP_OP_ERR, VS_REASON_GID_INDEX);
+		return 0;
+	}
 	i = qp->sq.send_pkt;
 	n = packets(qp, w);
 	psn = w->opcode == VS_WR_RDMA_READ ? vs_psn_add(w->first_psn, (int32_t)w->responses_done)

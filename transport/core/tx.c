@@ -4,6 +4,8 @@
  *
  * The GID type decides between RoCEv1 and RoCEv2 (CA17-40, -42), an IPv4-mapped GID makes IPv4
  * headers (A17.4.1.1). DSCP comes from the traffic class, ECN from congestion management (CA17-4, -5).
+ *
+ * Without the GID there is nothing to send from: requests fail (req.c, ud.c), answers and MADs are dropped here.
  */
 #include "core.h"
 
@@ -75,6 +77,11 @@ static void fill_network(struct vs_qp *qp, struct vs_pkt *p, uint8_t opcode, con
 	memcpy(p->grh.dgid, av->dgid, 16);
 }
 
+bool vs_tx_has_source(const struct vs_dev *dev, const struct vs_av *av)
+{
+	return !av->is_global || dev->attr.gids[av->sgid_index].type != VS_GID_NONE;
+}
+
 void vs_tx_init(struct vs_qp *qp, struct vs_tx *tx, uint8_t opcode, const struct vs_av *av)
 {
 	const struct vs_dev *dev = qp->dev;
@@ -94,6 +101,7 @@ void vs_tx_init(struct vs_qp *qp, struct vs_tx *tx, uint8_t opcode, const struct
 	tx->has_wr = false;
 	tx->wr_id = 0;
 	tx->retx = 0;
+	tx->no_source = !vs_tx_has_source(dev, path);
 }
 
 static size_t net_size(const struct vs_pkt *p)
@@ -158,12 +166,27 @@ static uint64_t tx_event(struct vs_qp *qp, const struct vs_tx *tx)
 			  : vs_ev(qp->dev, VS_EV_PKT_TX, qp, tx->cause, 8, a);
 }
 
+/* As if it were lost on the wire: whoever waits for it comes again. */
+static size_t drop(struct vs_qp *qp, const struct vs_tx *tx)
+{
+	const struct vs_bth *b = &tx->p.bth;
+	const uint64_t a[] = {VS_REASON_GID_INDEX, b->opcode, b->psn, b->destqp};
+
+	qp->dev->counter[VS_CNT_SEND_ERR]++;
+	qp->dev->ev_pkt_id = ++*qp->dev->pkt_counter;
+	vs_ev(qp->dev, VS_EV_PKT_DROP, qp, tx->cause, 4, a);
+	qp->dev->ev_pkt_id = 0;
+	return 0;
+}
+
 size_t vs_tx_finish(struct vs_qp *qp, struct vs_tx *tx, uint8_t *buf, size_t cap, struct vs_pkt_meta *meta)
 {
 	struct vs_dev *dev = qp->dev;
 	struct vs_pkt *p = &tx->p;
 	int n;
 
+	if (tx->no_source)
+		return drop(qp, tx);
 	p->flags |= VS_PKT_HAS_ICRC;
 	if (p->encap == VS_ENCAP_IB || p->encap == VS_ENCAP_IB_GRH)
 		p->flags |= VS_PKT_HAS_VCRC;

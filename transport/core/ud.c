@@ -24,6 +24,11 @@ static enum vs_wc_status check_send(struct vs_qp *qp, const struct vs_swqe *w, e
 		*why = VS_REASON_AH_PD;
 		return VS_WC_LOC_QP_OP_ERR;
 	}
+	if (!vs_tx_has_source(qp->dev, &w->av)) {
+		qp->dev->counter[VS_CNT_SEND_ERR]++;
+		*why = VS_REASON_GID_INDEX;
+		return VS_WC_LOC_QP_OP_ERR;
+	}
 	if (w->length > vs_mtu_bytes(qp->dev->attr.active_mtu)) {
 		*why = VS_REASON_UD_LENGTH;
 		return VS_WC_LOC_LEN_ERR;

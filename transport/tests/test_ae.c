@@ -176,6 +176,104 @@ START_TEST(ae_005_a_change_of_the_gid_table_is_told_and_counts_at_once)
 }
 END_TEST
 
+static const struct vs_gid_entry no_gid = {.type = VS_GID_NONE};
+
+static void post(struct rig *r, uint64_t wr_id, struct vs_ah *ah)
+{
+	struct vs_sge sge;
+	struct vs_send_wr wr = send_wr(r, wr_id, &sge, 8, ah);
+
+	ck_assert_int_eq(vs_qp_post_send(r->qp, &wr), VS_OK);
+}
+
+/* What would leave with an empty source address is a failure of the request: nothing is on the wire. */
+START_TEST(ae_005_a_request_from_a_gid_that_is_gone_fails)
+{
+	static const enum vs_qp_type types[] = {VS_QPT_RC, VS_QPT_UC, VS_QPT_UD, VS_QPT_RC};
+	struct rig_opt o = {.type = types[_i]};
+	struct vs_qp_attr back = {.state = VS_QPS_RTS};
+	struct vs_gid_entry old;
+	struct vs_ah *ah;
+	struct rig *r;
+
+	if (_i == 3) { /* an entry besides the first */
+		o.dev.gids[0] = (struct vs_gid_entry){{[10] = 0xff, 0xff, 10, 0, 0, 1}, VS_GID_ROCEV2};
+		o.dev.gids[3] = (struct vs_gid_entry){{0xfd, [15] = 1}, VS_GID_ROCEV2};
+	}
+	r = rig_new(&o);
+	old = vs_dev_attr(r->dev)->gids[0];
+	ah = types[_i] == VS_QPT_UD ? peer_ah(r) : NULL;
+	if (_i == 3) {
+		ck_assert_int_eq(vs_dev_set_gid(r->dev, 3, &no_gid), VS_OK); /* not the one in use */
+		rig_post(r, VS_WR_SEND, 0, 0, 8);
+		rig_expect(r, VS_OP_RC_SEND_ONLY, D);
+		rig_in_ack(r, D, 0x1f, 1);
+		rig_expect_wc(r, r->scq, 0, VS_WC_SUCCESS);
+	}
+	ck_assert_int_eq(vs_dev_set_gid(r->dev, 0, &no_gid), VS_OK);
+	post(r, 1, ah);
+	post(r, 2, ah);
+	rig_expect_silence(r);
+	ck_assert_uint_eq(rig_expect_wc(r, r->scq, 1, VS_WC_LOC_QP_OP_ERR).vendor_err, VS_REASON_GID_INDEX);
+	rig_expect_wc(r, r->scq, 2, VS_WC_WR_FLUSH_ERR);
+	ck_assert_int_eq(vs_qp_state(r->qp), types[_i] == VS_QPT_RC ? VS_QPS_ERR : VS_QPS_SQE);
+	ck_assert_uint_eq(rig_counter(r, VS_CNT_SEND_ERR), 1);
+	ck_assert_uint_eq(rig_counter(r, VS_CNT_SENT_PKTS), _i == 3);
+	if (types[_i] != VS_QPT_RC) { /* the address is back, the program goes on */
+		ck_assert_int_eq(vs_dev_set_gid(r->dev, 0, &old), VS_OK);
+		accepted(r, &back, VS_QP_STATE);
+		post(r, 3, ah);
+		ck_assert_int_eq(rig_drain(r), 1);
+		rig_expect_wc(r, r->scq, 3, VS_WC_SUCCESS);
+	}
+	rig_free(r);
+}
+END_TEST
+
+/* A repeat, too: the request was out, its acknowledge is lost with the address. */
+START_TEST(ae_005_a_repeat_from_a_gid_that_is_gone_fails)
+{
+	struct rig *r = rig_new(NULL);
+
+	rig_post(r, VS_WR_SEND, 1, 0, 8);
+	rig_post(r, VS_WR_SEND, 2, 0, 8);
+	ck_assert_uint_eq(rig_drain(r), 2);
+	ck_assert_int_eq(vs_dev_set_gid(r->dev, 0, &no_gid), VS_OK);
+	ck_assert(rig_next_timer(r, 1000000000));
+	rig_expect_silence(r);
+	rig_expect_wc(r, r->scq, 1, VS_WC_LOC_QP_OP_ERR);
+	rig_expect_wc(r, r->scq, 2, VS_WC_WR_FLUSH_ERR);
+	ck_assert_uint_eq(rig_counter(r, VS_CNT_SENT_PKTS), 2);
+	rig_free(r);
+}
+END_TEST
+
+/* Answers have nobody to fail: they are lost, and the peer asks again. */
+START_TEST(ae_005_answers_from_a_gid_that_is_gone_are_dropped)
+{
+	struct rig *r = rig_new(NULL);
+	struct vs_gid_entry old = vs_dev_attr(r->dev)->gids[0];
+	const struct vs_event *last;
+
+	rig_post_recv(r, 1, 0, 64);
+	rig_in_send(r, VS_OP_RC_SEND_ONLY, P, 8);
+	rig_in_read(r, P + 1, (uintptr_t)r->mem, vs_mr_rkey(r->mr), 2000);
+	ck_assert_int_eq(vs_dev_set_gid(r->dev, 0, &no_gid), VS_OK);
+	rig_expect_silence(r);
+	ck_assert_uint_eq(rig_counter(r, VS_CNT_SEND_ERR), 3); /* the ACK and two READ responses */
+	ck_assert_uint_eq(rig_counter(r, VS_CNT_SENT_PKTS), 0);
+	last = &r->log[r->log_len - 1];
+	ck_assert(last->type == VS_EV_PKT_DROP && last->a[0] == VS_REASON_GID_INDEX && last->cause != 0);
+	ck_assert(last->a[1] == VS_OP_RC_READ_RESPONSE_LAST && last->a[2] == P + 2 && last->a[3] == RIG_PEER_QPN);
+	ck_assert_uint_ne(last->pkt_id, last[-1].pkt_id);
+	ck_assert_int_eq(vs_qp_state(r->qp), VS_QPS_RTS);
+	ck_assert_int_eq(vs_dev_set_gid(r->dev, 0, &old), VS_OK);
+	rig_in_send(r, VS_OP_RC_SEND_ONLY, P, 8);
+	rig_expect_ack(r, P, 2);
+	rig_free(r);
+}
+END_TEST
+
 START_TEST(ae_006_link_down_and_up)
 {
 	struct rig_opt o = {.retry_cnt = 2};
@@ -273,6 +371,9 @@ Suite *vs_suite(void)
 	tcase_add_loop_test(tc, ae_001_002_with_a_receive_the_completion_says_it, 0, 4);
 	tcase_add_loop_test(tc, ae_003_a_flush_that_completions_explain_makes_no_event, 0, 6);
 	tcase_add_test(tc, ae_005_a_change_of_the_gid_table_is_told_and_counts_at_once);
+	tcase_add_loop_test(tc, ae_005_a_request_from_a_gid_that_is_gone_fails, 0, 4);
+	tcase_add_test(tc, ae_005_a_repeat_from_a_gid_that_is_gone_fails);
+	tcase_add_test(tc, ae_005_answers_from_a_gid_that_is_gone_are_dropped);
 	tcase_add_loop_test(tc, ae_006_link_down_and_up, 0, 2);
 	tcase_add_test(tc, ae_006_events_that_nobody_takes);
 	tcase_add_loop_test(tc, ae_007_no_subnet_management_on_roce, 0, 3);

@@ -137,7 +137,11 @@ const struct vs_dev_attr *vs_dev_attr(const struct vs_dev *dev);
 /* Why the last call that returned an error was refused; VS_REASON_NONE if none was. */
 enum vs_reason vs_dev_refusal(const struct vs_dev *dev);
 
-/* Replaces one entry of the GID table: GID_CHANGE follows. VS_ERR_INVAL outside the table. */
+/*
+ * Replaces one entry of the GID table: GID_CHANGE follows. VS_ERR_INVAL outside the table. Who still uses an entry
+ * that is emptied (VS_GID_NONE) has no address to send from: requests fail with VS_WC_LOC_QP_OP_ERR, as with Linux rxe,
+ * answers and MADs are dropped and counted in send_err.
+ */
 int vs_dev_set_gid(struct vs_dev *dev, unsigned index, const struct vs_gid_entry *gid);
 /* Link state: PORT_ACTIVE / PORT_ERR follow; a down port sends and takes nothing. */
 void vs_dev_set_link(struct vs_dev *dev, bool up);
