@@ -19,7 +19,7 @@
 #include "vs/vst.h"
 
 struct totals {
-	uint64_t seeds, packets, lost, requests, steps, faults[VS_FAULT_HOLD + 1];
+	uint64_t seeds, packets, lost, requests, steps, faults[VS_FAULT_HOLD + 1], group_copies, recoveries, renewals;
 };
 
 static void capture(void *ctx, uint64_t now_ns, int node, enum vs_tap_where where, enum vs_link link,
@@ -219,6 +219,9 @@ static int one(const struct options *opt, struct totals *t)
 		for (int a = 0; a <= VS_FAULT_HOLD; a++)
 			t->faults[a] += st->faults[a];
 		t->requests += s.posted;
+		t->group_copies += s.group_copies;
+		t->recoveries += s.recoveries;
+		t->renewals += s.renewals;
 		t->steps += s.steps;
 		t->seeds++;
 		if (opt->verbose)
@@ -248,12 +251,14 @@ static double now_s(void)
 static void report(const struct totals *t, uint64_t first, double seconds)
 {
 	printf("sim_soak: seeds %llu to %llu: %llu packets, %llu lost (%llu dropped, %llu corrupted), %llu copied, "
-	       "%llu overtaken, %llu delayed, %llu requests in %.1f s: no violation\n",
+	       "%llu overtaken, %llu delayed, %llu requests, %llu copies to groups, %llu times back from SQE, %llu "
+	       "regions renewed in %.1f s: no violation\n",
 	       (unsigned long long)first, (unsigned long long)(first + t->seeds - 1), (unsigned long long)t->packets,
 	       (unsigned long long)t->lost, (unsigned long long)t->faults[VS_FAULT_DROP],
 	       (unsigned long long)t->faults[VS_FAULT_CORRUPT], (unsigned long long)t->faults[VS_FAULT_DUP],
 	       (unsigned long long)t->faults[VS_FAULT_REORDER], (unsigned long long)t->faults[VS_FAULT_DELAY],
-	       (unsigned long long)t->requests, seconds);
+	       (unsigned long long)t->requests, (unsigned long long)t->group_copies, (unsigned long long)t->recoveries,
+	       (unsigned long long)t->renewals, seconds);
 }
 
 static bool number(const char *text, uint64_t *v)

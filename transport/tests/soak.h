@@ -8,7 +8,8 @@
  *   soak_done.c     judges completions
  *   soak_mem.c      the memory of a host, beside it the model of what it must hold
  *   soak_cm.c       connections made and taken down by the connection manager
- *   soak_beside.c   completion events, draining, resizing, limits
+ *   soak_beside.c   completion events, draining, recovering from SQE, resizing, limits
+ *   soak_passing.c  a region that is registered anew, now and then under the feet of those who use it
  *   soak_events.c   judges the stream of events
  *
  * The model knows what was posted and what the verbs promise; it never asks the engine. Every byte of every
@@ -28,7 +29,8 @@
 #define MAX_QPS 16
 #define MAX_CQS 4
 #define MAX_SGE 4
-#define MAX_REGIONS 3
+#define MAX_REGIONS 3 /* that stay as they are */
+#define PASSING 3     /* and one that is registered anew while others work */
 #define MAX_WINDOWS 4
 #define MAX_WORDS 4
 #define ARENA (512u * 1024)
@@ -67,8 +69,14 @@ struct sgl {
 };
 
 struct region {
-	struct vs_mr *mr;
-	uint64_t iova; /* of arena byte 0 */
+	struct vs_mr *mr; /* NULL: the passing one, between two lives */
+	uint64_t iova;    /* of arena byte 0 */
+};
+
+struct passing {
+	bool shut;      /* nobody new may use it: it waits until its users are done */
+	uint32_t users; /* requests in flight that name it */
+	uint32_t dead_lkey, dead_rkey;
 };
 
 struct word { /* an 8-byte place that many QPs do atomics on */
@@ -94,7 +102,8 @@ struct host {
 	uint32_t cq_size[MAX_CQS]; /* what its QPs need */
 	uint32_t n_cq, srq_depth, srq_posted;
 	bool limit_armed;
-	struct region region[MAX_REGIONS];
+	struct region region[MAX_REGIONS + 1];
+	struct passing passing;
 	struct word word[MAX_WORDS];
 	uint8_t *image, *model;
 	uint8_t *open;         /* 1: a request in flight may change this byte */
@@ -125,9 +134,12 @@ struct wr {
 	uint64_t position;                 /* ... which is this */
 	struct window *window;             /* used by, bound by, invalidated by it */
 	uint32_t slot;
-	struct qp *to;         /* UD: addressee */
+	struct qp *to;         /* UD: addressee; NULL: a group */
 	enum vs_wc_status bad; /* hostile: how it must fail; 0: it is a good one */
+	bool risky;            /* hostile: a region it names went away: it may fail */
+	bool near, far;        /* names the passing region of its own, of the other host */
 	uint32_t delivered;    /* times the message came out at the other side */
+	uint32_t got;          /* at which QPs: a set of numbers */
 	uint64_t order;        /* among all requests of the run */
 };
 
@@ -152,6 +164,9 @@ struct qp {
 	uint32_t depth, recv_depth, max_sge, recv_sge, max_inline, max_rd, max_dest_rd;
 	bool use_srq, sig_all;
 	struct vs_ah *ah[MAX_QPS];           /* UD: to each QP */
+	struct vs_ah *group_ah;              /* UD: to the group of its GID; NULL: no multicast */
+	bool member;                         /* UD: of that group */
+	bool sq_bad;                         /* UC, UD: a request that ends in SQE was posted */
 	struct queue sends, recvs;           /* accepted and not yet completed, in post order */
 	struct wr *messages, *messages_tail; /* what takes a receive at the peer, in post order */
 	struct wr *next_delivery;            /* RC: the oldest one not delivered */
@@ -200,7 +215,9 @@ struct soak {
 	struct vs_sim *sim;
 	uint64_t pkt_counter;
 	enum mood mood;
-	bool ib, ib_local, e2e, cc, events, may_lose, may_copy, may_disorder;
+	bool ib, ib_local, e2e, cc, events, mcast, may_lose, may_copy, may_disorder;
+	uint32_t group_qkey;
+	uint64_t group_copies, recoveries, renewals; /* so that a run can be seen to have had them */
 	int n_hosts;
 	struct host host[MAX_HOSTS];
 	uint32_t n_qps;
@@ -246,6 +263,8 @@ void world_drop(struct soak *s); /* after a violation */
 struct vs_av way(struct soak *s, const struct qp *from, const struct qp *to);
 uint32_t psn_choose(struct dice *d);
 uint32_t host_index(const struct soak *s, const struct host *h);
+/* Is `to` among those whom a datagram of `from` to its group reaches? */
+bool group_reaches(const struct qp *from, const struct qp *to);
 
 /* soak_mem.c */
 void mem_make(struct soak *s, struct host *h);
@@ -305,6 +324,13 @@ void beside_empty(struct soak *s, struct host *h, uint32_t cq);
 void beside_drained(struct soak *s, struct qp *q);
 void beside_limit(struct soak *s, struct host *h);
 void beside_some(struct soak *s);
+
+/* soak_passing.c */
+void passing_make(struct soak *s, struct host *h);
+bool passing_open(const struct host *h); /* may a new request name it? */
+void passing_enter(struct wr *w);        /* posted */
+void passing_leave(struct wr *w);        /* completed */
+void passing_some(struct soak *s);
 
 /* soak_events.c */
 struct watch *watch_new(struct soak *s);

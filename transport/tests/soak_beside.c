@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
  * soak_beside.c - what programs do beside requests: arm completion queues and wait for their events, resize them,
- * drain send queues, set the limit of a shared receive queue.
+ * drain send queues, bring them back from SQE, set the limit of a shared receive queue.
  */
 #include "soak.h"
 
@@ -69,7 +69,7 @@ static void drain_some(struct soak *s, struct qp *q)
 		return;
 	switch (q->draining) {
 	case NO_DRAIN:
-		if (q->doomed || s->mood == STORMY || !percent(&s->dice, 1))
+		if (q->doomed || s->mood == STORMY || vs_qp_state(q->qp) != VS_QPS_RTS || !percent(&s->dice, 1))
 			break;
 		q->draining = DRAIN_ASKED;
 		move(s, q, VS_QPS_SQD);
@@ -83,6 +83,18 @@ static void drain_some(struct soak *s, struct qp *q)
 		move(s, q, VS_QPS_RTS);
 		break;
 	}
+}
+
+/* A bad request of UC or UD stops its send queue alone. When all of it is flushed, the program goes on. */
+static void recover_some(struct soak *s, struct qp *q)
+{
+	if (q->erred || vs_qp_state(q->qp) != VS_QPS_SQE || q->sends.n > 0 || !percent(&s->dice, 30))
+		return;
+	REQUIRE(s, q->sq_bad && q->send_failed, "QP %u is in SQE without a bad request", q->number);
+	move(s, q, VS_QPS_RTS);
+	q->sq_bad = q->send_failed = false;
+	q->unsignaled = 0;
+	s->recoveries++;
 }
 
 /* ---- limits and sizes ---- */
@@ -115,8 +127,11 @@ void beside_limit(struct soak *s, struct host *h)
 
 void beside_some(struct soak *s)
 {
-	for (uint32_t i = 0; i < s->n_qps; i++)
+	for (uint32_t i = 0; i < s->n_qps; i++) {
 		drain_some(s, &s->qp[i]);
+		recover_some(s, &s->qp[i]);
+	}
+	passing_some(s);
 	for (int i = 0; i < s->n_hosts; i++) {
 		resize_some(s, &s->host[i]);
 		limit_some(s, &s->host[i]);

@@ -50,6 +50,7 @@ static void pair_give_up(struct soak *s, struct qp *q)
 static void unsure(struct soak *s, struct wr *w)
 {
 	w->failed = true;
+	passing_leave(w);
 	if (w->word != NULL)
 		w->word->tainted = true;
 	if (w->is_recv || w->op == VS_WR_RDMA_READ || w->word != NULL)
@@ -64,7 +65,8 @@ static void check_failure(struct soak *s, struct wr *w, const struct vs_wc *wc)
 	EXPECT(s, w, s->mood == STORMY || s->mood == HOSTILE || q->erred, vs_wc_status_name(wc->status));
 	EXPECT(s, w, wc->vendor_err != VS_REASON_NONE, "failed without a reason");
 	if (wc->status == VS_WC_WR_FLUSH_ERR) {
-		EXPECT(s, w, q->erred || q->doomed || s->mood == STORMY, "flushed in a QP without an error");
+		EXPECT(s, w, q->erred || q->doomed || q->sq_bad || s->mood == STORMY,
+		       "flushed in a QP without an error");
 		return;
 	}
 	q->real_error = true;
@@ -74,6 +76,8 @@ static void check_failure(struct soak *s, struct wr *w, const struct vs_wc *wc)
 		return;
 	}
 	EXPECT(s, w, !q->send_failed, "a second error after the first: it should be flushed");
+	if (w->risky && (wc->status == VS_WC_LOC_PROT_ERR || wc->status == VS_WC_REM_ACCESS_ERR))
+		return;
 	if (wc->status == VS_WC_RETRY_EXC_ERR)
 		EXPECT(s, w, s->mood == STORMY || q->doomed, "retries exhausted");
 	else
@@ -86,8 +90,12 @@ static void failed(struct soak *s, struct wr *w, const struct vs_wc *wc)
 
 	check_failure(s, w, wc);
 	unsure(s, w);
-	if (!q->erred)
+	if (q->erred)
+		return;
+	if (w->is_recv || q->type == VS_QPT_RC)
 		pair_give_up(s, q);
+	else
+		EXPECT(s, w, vs_qp_state(q->qp) == VS_QPS_SQE, "failed, and its QP is not in SQE");
 }
 
 /* ---- sends ---- */
@@ -138,6 +146,7 @@ static void send_done(struct soak *s, struct wr *w)
 	bool acknowledged = w->qp->type == VS_QPT_RC;
 
 	w->done = true;
+	passing_leave(w);
 	s->completed++;
 	switch (w->op) {
 	case VS_WR_RDMA_WRITE:
@@ -260,9 +269,12 @@ static struct wr *delivered_any(struct soak *s, struct qp *from, const struct qp
 	struct wr *m, *again = NULL;
 
 	for (m = from->messages; m != NULL; m = m->next_message) {
-		if ((from->type == VS_QPT_UD && m->to != to) || !fits(m, r, wc, skip))
+		bool for_us = from->type != VS_QPT_UD || (m->to != NULL ? m->to == to : group_reaches(from, to));
+
+		/* What failed or was flushed on these queues never went out. */
+		if (!for_us || m->failed || m->bad != 0 || !fits(m, r, wc, skip))
 			continue;
-		if (m->delivered == 0 && (m->order >= from->newest_delivered || s->may_disorder))
+		if (!(m->got >> to->number & 1) && (m->order >= from->newest_delivered || s->may_disorder))
 			break;
 		again = m;
 	}
@@ -281,6 +293,8 @@ static void message_delivered(struct soak *s, struct qp *q, struct wr *m)
 	struct window *win = m->window;
 
 	m->delivered++;
+	m->got |= 1u << q->number;
+	s->group_copies += m->qp->type == VS_QPT_UD && m->to == NULL;
 	if (m->op == VS_WR_RDMA_WRITE_WITH_IMM && !m->done) { /* all of it is there by now */
 		uint8_t *want = s->scratch;
 
@@ -552,7 +566,8 @@ static void check_messages(struct soak *s, const struct qp *q)
 	for (const struct wr *m = q->messages; m != NULL; m = m->next_message) {
 		if (q->type == VS_QPT_RC && !q->doomed)
 			EXPECT(s, m, m->delivered == 1, "was acknowledged and not delivered");
-		EXPECT(s, m, m->delivered <= 1 || s->may_copy || s->may_disorder, "was delivered more than once");
+		EXPECT(s, m, m->delivered == (uint32_t)__builtin_popcount(m->got) || s->may_copy || s->may_disorder,
+		       "was delivered more than once");
 	}
 }
 

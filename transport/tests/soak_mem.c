@@ -176,7 +176,7 @@ bool mem_take_sgl(struct soak *s, struct host *h, enum part part, uint32_t len, 
 	for (uint32_t i = 0; i < l->n; i++) {
 		uint32_t piece = i + 1 == l->n ? left : below(&s->dice, left + 1);
 
-		l->region[i] = (uint8_t)below(&s->dice, MAX_REGIONS);
+		l->region[i] = (uint8_t)below(&s->dice, MAX_REGIONS + (part == FOR_SENDS && passing_open(h) ? 1u : 0u));
 		if (!mem_take(s, h, part, piece, 1, &l->r[i])) {
 			l->n = i;
 			mem_give_sgl(h, l);

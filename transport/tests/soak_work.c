@@ -314,6 +314,7 @@ static bool use_window(struct soak *s, struct qp *q, struct wr *w, struct vs_sen
 static bool take_remote(struct soak *s, struct qp *q, struct wr *w, struct vs_send_wr *wr, uint32_t align)
 {
 	const struct region *r;
+	uint32_t k;
 
 	w->rhost = q->peer->host;
 	if ((w->op == VS_WR_RDMA_WRITE || w->op == VS_WR_RDMA_READ) && use_window(s, q, w, wr))
@@ -321,7 +322,10 @@ static bool take_remote(struct soak *s, struct qp *q, struct wr *w, struct vs_se
 	if (!mem_take(s, w->rhost, FOR_SENDS, w->len, align, &w->remote))
 		return false;
 	w->remote_held = true;
-	r = &w->rhost->region[below(&s->dice, MAX_REGIONS)];
+	/* Who does not hear of the end (UC) can't tell when the passing region is free. */
+	k = below(&s->dice, MAX_REGIONS + (q->type == VS_QPT_RC && passing_open(w->rhost) ? 1u : 0u));
+	w->far = k == PASSING;
+	r = &w->rhost->region[k];
 	wr->rdma.rkey = vs_mr_rkey(r->mr);
 	wr->rdma.remote_addr = r->iova + w->remote.off;
 	return true;
@@ -430,7 +434,11 @@ static bool fill(struct soak *s, struct qp *q, struct wr *w, struct vs_send_wr *
 	default:
 		break;
 	}
-	if (q->type == VS_QPT_UD) {
+	if (q->group_ah != NULL && percent(&s->dice, 30)) {
+		wr->ud.ah = q->group_ah;
+		wr->ud.remote_qpn = 0xffffff;
+		wr->ud.remote_qkey = s->group_qkey;
+	} else if (q->type == VS_QPT_UD) {
 		do
 			to = &s->qp[below(&s->dice, s->n_qps)];
 		while (to->type != VS_QPT_UD);
@@ -445,17 +453,20 @@ static bool fill(struct soak *s, struct qp *q, struct wr *w, struct vs_send_wr *
 /* Hostile: a key, an address or a length that must be refused over there; nothing may be touched. */
 static void spoil(struct soak *s, struct qp *q, struct wr *w, struct vs_send_wr *wr, struct vs_sge *sge)
 {
-	bool remote = w->rhost != NULL && !w->window && w->len > 0;
+	bool rc = q->type == VS_QPT_RC, remote = rc && w->rhost != NULL && !w->window && w->len > 0;
 
-	if (s->mood != HOSTILE || q->type != VS_QPT_RC || !percent(&s->dice, 4) || q->doomed)
+	if (s->mood != HOSTILE || !percent(&s->dice, 4) || q->doomed || q->sq_bad)
 		return;
 	if (remote && percent(&s->dice, 70)) {
-		switch (below(&s->dice, 3)) {
+		switch (below(&s->dice, w->rhost->passing.dead_rkey != 0 ? 4 : 3)) {
 		case 0:
 			wr->rdma.rkey ^= 1u << below(&s->dice, 32);
 			break;
 		case 1: /* the local key where the remote one belongs */
 			wr->rdma.rkey = vs_mr_lkey(w->rhost->region[0].mr);
+			break;
+		case 3:
+			wr->rdma.rkey = w->rhost->passing.dead_rkey;
 			break;
 		default: /* over the end */
 			wr->rdma.remote_addr += ARENA - w->remote.off - w->len / 2;
@@ -469,17 +480,23 @@ static void spoil(struct soak *s, struct qp *q, struct wr *w, struct vs_send_wr 
 			mem_settle(s, w->rhost, w->remote, 0, 0, "before a bad request");
 		w->bad = VS_WC_REM_ACCESS_ERR;
 	} else if (wr->num_sge > 0 && !w->inlined && sge[0].length > 0 && sge[0].length == w->len) {
-		sge[0].lkey ^= 1u << below(&s->dice, 32);
+		bool dead = q->host->passing.dead_lkey != 0 && percent(&s->dice, 30);
+
+		sge[0].lkey = dead ? q->host->passing.dead_lkey : sge[0].lkey ^ 1u << below(&s->dice, 32);
 		w->bad = VS_WC_LOC_PROT_ERR;
 	} else {
 		return;
 	}
-	q->doomed = q->peer->doomed = true;
+	if (rc)
+		q->doomed = q->peer->doomed = true;
+	else
+		q->sq_bad = true;
 }
 
 static void note_posted(struct soak *s, struct qp *q, struct wr *w)
 {
 	queue_push(&q->sends, w);
+	passing_enter(w);
 	s->posted++;
 	q->unsignaled = w->signaled ? 0 : q->unsignaled + 1;
 	if (w->window != NULL && w->op == VS_WR_BIND_MW && w->window->type == VS_MW_TYPE_1)

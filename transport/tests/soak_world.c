@@ -76,7 +76,7 @@ static void host_make(struct soak *s, struct host *h)
 	a.max_qp = 64;
 	a.max_mr = 64;
 	a.max_mw = 64;
-	a.max_mcast_grp = 1;
+	a.max_mcast_grp = 3;
 	a.rc_window = (uint32_t[]){1, 8, 64, 1024, 1024}[below(d, 5)];
 	a.ack_every = between(d, 1, a.rc_window < 64 ? a.rc_window : 64);
 	a.e2e_credits = s->e2e && percent(d, 70);
@@ -108,6 +108,7 @@ static void host_make(struct soak *s, struct host *h)
 		h->region[i].mr = vs_mr_reg(h->pd, &m, &err);
 		REQUIRE(s, h->region[i].mr != NULL, "no region: %s", vs_reason_info(vs_dev_refusal(h->dev))->id);
 	}
+	passing_make(s, h);
 	for (unsigned i = 0; i < MAX_WORDS; i++) {
 		struct range r;
 
@@ -189,6 +190,9 @@ static void qp_choose(struct soak *s, struct qp *q, enum vs_qp_type type, struct
 	q->max_rd = between(d, 1, 16);
 	q->max_dest_rd = between(d, 1, 16);
 	q->qkey = (uint32_t)roll(d) & 0x7fffffff;
+	q->member = type == VS_QPT_UD && s->mcast && percent(d, 60);
+	if (q->member)
+		q->qkey = s->group_qkey;
 }
 
 static void cqs_make(struct soak *s, struct host *h)
@@ -309,6 +313,50 @@ static void pair_connect(struct soak *s, struct qp *a, struct qp *b)
 	}
 }
 
+/* Each kind of GID has a group of its own, so that nobody is reached over a wire that he does not know. */
+static void group_address(const struct soak *s, uint32_t gid_index, struct vs_av *av)
+{
+	static const uint8_t v4[16] = {[10] = 0xff, 0xff, 239, 7, 7, 7};
+	uint8_t v6[16] = {0xff, 0x0e, [15] = (uint8_t)(gid_index + 1)};
+
+	memcpy(av->dgid, s->ib || gid_index > 0 ? v6 : v4, 16);
+	memset(av->dmac, 0, sizeof(av->dmac)); /* the engine makes it from the group */
+	av->dlid = s->ib ? 0xc007 : 0;
+}
+
+bool group_reaches(const struct qp *from, const struct qp *to)
+{
+	return to->member && to != from && to->gid_index == from->gid_index;
+}
+
+static void group_join(struct soak *s, struct qp *q)
+{
+	struct vs_av av = way(s, q, q);
+	int err;
+
+	group_address(s, q->gid_index, &av);
+	q->group_ah = vs_ah_create(q->host->pd, &av, &err);
+	REQUIRE(s, q->group_ah != NULL, "no AH of a group: %s", vs_reason_info(vs_dev_refusal(q->host->dev))->id);
+	if (q->member)
+		REQUIRE(s, vs_qp_attach_mcast(q->qp, av.dgid, av.dlid) == VS_OK, "QP %u can't join its group",
+			q->number);
+}
+
+static void group_leave(struct soak *s, struct qp *q)
+{
+	struct vs_av av;
+
+	if (q->group_ah == NULL)
+		return;
+	vs_ah_destroy(q->group_ah);
+	group_address(s, q->gid_index, &av);
+	if (q->member) {
+		REQUIRE(s, vs_qp_destroy(q->qp) == VS_ERR_BUSY, "QP %u is destroyed while in a group", q->number);
+		REQUIRE(s, vs_qp_detach_mcast(q->qp, av.dgid, av.dlid) == VS_OK, "QP %u can't leave its group",
+			q->number);
+	}
+}
+
 static void ud_ready(struct soak *s, struct qp *q)
 {
 	struct vs_qp_attr a = {.state = VS_QPS_RTR, .sq_psn = psn_choose(&s->dice)};
@@ -327,6 +375,8 @@ static void ud_ready(struct soak *s, struct qp *q)
 		q->ah[i] = vs_ah_create(q->host->pd, &av, &err);
 		REQUIRE(s, q->ah[i] != NULL, "no AH: %s", vs_reason_info(vs_dev_refusal(q->host->dev))->id);
 	}
+	if (s->mcast)
+		group_join(s, q);
 }
 
 static void qps_make(struct soak *s)
@@ -461,6 +511,8 @@ void world_make(struct soak *s)
 	s->ib_local = s->ib && percent(d, 50);
 	s->e2e = percent(d, 25);
 	s->cc = !s->ib && percent(d, 20);
+	s->mcast = !s->ib_local && percent(d, 70);
+	s->group_qkey = (uint32_t)roll(d) & 0x7fffffff;
 	s->n_hosts = percent(d, 60) ? 2 : (int)between(d, 2, MAX_HOSTS);
 	s->send_max = (uint32_t[]){64, 300, 1024, 4096, 8192}[below(d, 5)];
 	s->wanted = between(d, 20, percent(d, 20) ? 1500 : 300);
@@ -482,6 +534,7 @@ static void destroy_all(struct soak *s)
 		for (uint32_t k = 0; k < s->n_qps; k++)
 			if (s->qp[i].ah[k] != NULL)
 				vs_ah_destroy(s->qp[i].ah[k]);
+		group_leave(s, &s->qp[i]);
 		REQUIRE(s, vs_qp_destroy(s->qp[i].qp) == VS_OK, "QP %u can't be destroyed", i);
 	}
 	for (uint32_t i = 0; i < s->n_windows; i++)
@@ -494,6 +547,8 @@ static void destroy_all(struct soak *s)
 			REQUIRE(s, vs_cq_destroy(h->cq[c]) == VS_OK, "CQ can't be destroyed");
 		for (unsigned k = 0; k < MAX_REGIONS; k++)
 			REQUIRE(s, vs_mr_dereg(h->region[k].mr) == VS_OK, "region can't be deregistered");
+		REQUIRE(s, h->region[PASSING].mr == NULL || vs_mr_dereg(h->region[PASSING].mr) == VS_OK,
+			"region can't be deregistered");
 		REQUIRE(s, vs_pd_destroy(h->pd) == VS_OK, "protection domain can't be destroyed");
 	}
 }
