@@ -86,8 +86,6 @@ void vs_answer_nak(struct vs_qp *qp, uint32_t psn, uint8_t syndrome, uint8_t opc
 				    .opcode = opcode,
 				    .cause = qp->dev->cause};
 
-	if (qp->type != VS_QPT_RC)
-		return;
 	if (qp->resp.answer_tail - qp->resp.answer_head >= VS_ANSWERS)
 		return;
 	*slot(qp, qp->resp.answer_tail++) = a; /* a NAK is the last word: never in front of anything */
@@ -166,7 +164,7 @@ static bool restart(struct vs_qp *qp, const struct vs_answer *a)
 	for (i = qp->resp.answer_head; i != qp->resp.answer_tail; i++) {
 		struct vs_answer *q = slot(qp, i);
 
-		if (q->kind == VS_ANSWER_READ && q->end_psn == a->end_psn && q->rkey == a->rkey) {
+		if (q->kind == VS_ANSWER_READ && q->end_psn == a->end_psn) {
 			bool was_duplicate = q->duplicate;
 
 			*q = *a;
@@ -193,8 +191,8 @@ static void dup_read(struct vs_rx *rx)
 	/* Only the same READ or a part of it with the same PSNs for the same bytes. */
 	skip = vs_psn_add(psn, -(int32_t)res->first_psn);
 	offset = (uint64_t)skip * qp->mtu;
-	if (rx->p.ext.reth.rkey != res->rkey || va - res->va != offset || offset > res->length ||
-	    len > res->length - offset || (len == 0 && res->length != 0)) {
+	if (rx->p.ext.reth.rkey != res->rkey || va - res->va != offset || len > res->length - offset ||
+	    (len == 0 && res->length != 0)) {
 		dup_drop(rx, VS_REASON_DUP_NOT_SUBSET);
 		return;
 	}

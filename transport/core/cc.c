@@ -85,9 +85,7 @@ static void set_rate(struct vs_qp *qp, uint64_t rate)
 
 	if (rate < least)
 		rate = least;
-	if (rate < 1)
-		rate = 1;
-	if (full != 0 && rate >= full) { /* recovered: no timers, no pace */
+	if (rate >= full) { /* recovered: no timers, no pace */
 		vs_timer_stop(qp->dev, &qp->cc.rate_timer);
 		vs_timer_stop(qp->dev, &qp->cc.alpha_timer);
 		rate = 0;
@@ -139,7 +137,7 @@ void vs_cc_timer(struct vs_qp *qp, enum vs_timer_kind kind)
 		qp->cc.target_bps += cc->rate_hai_bps;
 	else if (qp->cc.rounds > FAST_ROUNDS)
 		qp->cc.target_bps += cc->rate_ai_bps;
-	if (link_rate(qp) != 0 && qp->cc.target_bps > link_rate(qp))
+	if (qp->cc.target_bps > link_rate(qp))
 		qp->cc.target_bps = link_rate(qp);
 	vs_timer_set(qp->dev, &qp->cc.rate_timer, now + cc->rate_timer_ns);
 	/* Rounded up, so that halving the distance reaches the target. */

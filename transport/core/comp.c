@@ -21,7 +21,7 @@ static void new_credits(struct vs_qp *qp, const struct vs_rx *rx)
 	if (vs_aeth_type(syndrome) != VS_AETH_ACK)
 		return;
 	credits = vs_aeth_credits(syndrome & 0x1f);
-	qp->req.probed = false;
+	qp->req.probed = qp->req.credit_told = false;
 	if (credits == VS_CREDITS_UNLIMITED || !qp->dev->attr.e2e_credits) {
 		qp->req.has_lsn = false;
 	} else {
@@ -356,8 +356,7 @@ static void data_response(struct vs_qp *qp, struct vs_rx *rx)
 		break;
 	}
 	k = vs_psn_add(p->bth.psn, -(int32_t)w->first_psn);
-	if (k < w->responses_done)
-		return; /* duplicate */
+	/* Never less: una_psn is the first that is missing. */
 	if (k > w->responses_done) {
 		implied_nak(qp, w); /* responses in between are missing */
 		return;

@@ -319,8 +319,9 @@ struct vs_qp {
 		uint8_t retry_left, rnr_left;
 		uint32_t since_ackreq; /* packets since the last AckReq */
 		bool rnr_wait, drained_told;
-		bool gap_told; /* a gap in the responses has sent us back already */
-		bool probed;   /* one request went beyond the credit limit */
+		bool gap_told;    /* a gap in the responses has sent us back already */
+		bool probed;      /* one request went beyond the credit limit */
+		bool credit_told; /* rc:credit_wait was made for this limit */
 		uint8_t fence_seen;
 		struct vs_timer ack_timer, rnr_timer, pace_timer;
 		uint64_t rate_bps; /* 0: not limited */

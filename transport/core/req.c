@@ -131,7 +131,7 @@ void vs_req_reset(struct vs_qp *qp)
 	qp->req.retry_left = qp->attr.retry_cnt;
 	qp->req.rnr_left = qp->attr.rnr_retry;
 	qp->req.since_ackreq = 0;
-	qp->req.rnr_wait = qp->req.gap_told = qp->req.probed = false;
+	qp->req.rnr_wait = qp->req.gap_told = qp->req.probed = qp->req.credit_told = false;
 	qp->req.retry_cause = qp->req.tx_cause = 0;
 	qp->req.next_tx_ns = 0;
 	vs_cc_reset(qp);
@@ -177,6 +177,12 @@ static bool gate_credit(struct vs_qp *qp, const struct vs_swqe *w)
 	if (!qp->req.probed && qp->req.una_psn == qp->req.next_psn) {
 		qp->req.probed = true;
 		return true;
+	}
+	if (!qp->req.credit_told) {
+		const uint64_t a[] = {vs_psn_add(qp->req.ssn, 1), qp->req.lsn};
+
+		qp->req.credit_told = true;
+		vs_ev_wr(qp->dev, VS_EV_RC_CREDIT_WAIT, qp, w->wr_id, w->post_cause, 2, a);
 	}
 	return false;
 }

@@ -515,8 +515,6 @@ static void act(struct request *q, const struct verdict *v)
 		vs_ev(dev, VS_EV_PKT_DROP, qp, q->rx->ev, 4, drop);
 		break;
 	case RNR:
-		if (qp->resp.rnr_sent && q->p->bth.psn != qp->resp.epsn)
-			break;
 		dev->cause = vs_ev(dev, VS_EV_RC_REFUSE, qp, q->rx->ev, 3, refuse);
 		dev->counter[VS_CNT_SEND_RNR_ERR]++;
 		qp->resp.rnr_sent = true;
