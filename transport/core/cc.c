@@ -25,8 +25,6 @@ static uint64_t link_rate(const struct vs_qp *qp)
 
 void vs_cc_reset(struct vs_qp *qp)
 {
-	vs_timer_stop(qp->dev, &qp->cc.rate_timer);
-	vs_timer_stop(qp->dev, &qp->cc.alpha_timer);
 	qp->cc.alpha = ALPHA_ONE;
 	qp->cc.rounds = 0;
 	qp->cc.cnp_due = false;

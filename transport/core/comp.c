@@ -46,29 +46,22 @@ static struct vs_swqe *head(struct vs_qp *qp)
 	return qp->sq.head != qp->sq.tail ? vs_sq_at(qp, qp->sq.head) : NULL;
 }
 
-/* The request that PSN belongs to; NULL: none that has PSNs. */
+/* The request that PSN belongs to, which is outstanding; local operations take none. */
 static struct vs_swqe *find(struct vs_qp *qp, uint32_t psn)
 {
-	uint32_t i;
+	uint32_t i = qp->sq.head;
 
-	for (i = qp->sq.head; i != qp->sq.tail; i++) {
-		struct vs_swqe *w = vs_sq_at(qp, i);
-
-		if (w->npsn > 0 && vs_psn_in(psn, w->first_psn, w->npsn))
-			return w;
-		if (w->state == VS_WQE_POSTED && !vs_swqe_is_local(w))
-			break;
+	while (!vs_psn_in(psn, vs_sq_at(qp, i)->first_psn, vs_sq_at(qp, i)->npsn)) {
+		i++;
+		assert(i != qp->sq.tail);
 	}
-	return NULL;
+	return vs_sq_at(qp, i);
 }
 
 static void finish(struct vs_qp *qp, struct vs_swqe *w)
 {
-	/* A request that failed locally while its first packets were out keeps its failure. */
-	if (w->state != VS_WQE_DONE) {
-		w->state = VS_WQE_DONE;
-		w->status = VS_WC_SUCCESS;
-	}
+	w->state = VS_WQE_DONE;
+	w->status = VS_WC_SUCCESS;
 	if (vs_swqe_is_rd_atomic(w))
 		qp->req.rd_atomic_out--;
 }
@@ -86,14 +79,10 @@ static enum acked ack_before(struct vs_qp *qp, uint32_t end, struct vs_swqe **op
 	struct vs_swqe *w;
 
 	while (qp->attr.state != VS_QPS_ERR && (w = head(qp)) != NULL && vs_psn_lt(qp->req.una_psn, end)) {
-		uint32_t last_plus_1;
+		uint32_t last_plus_1 = vs_psn_add(w->first_psn, (int32_t)w->npsn);
 
-		if (w->state == VS_WQE_DONE && w->npsn == 0) {
-			vs_req_retire(qp);
-			continue;
-		}
-		last_plus_1 = vs_psn_add(w->first_psn, (int32_t)w->npsn);
-		if (vs_swqe_is_rd_atomic(w) && w->state != VS_WQE_DONE) {
+		assert(w->state == VS_WQE_ACTIVE || w->state == VS_WQE_SENT); /* what is done has left the queue */
+		if (vs_swqe_is_rd_atomic(w)) {
 			*open = w;
 			result = ACKED_UP_TO_OPEN_READ;
 			break;
@@ -140,7 +129,7 @@ static void positive_ack(struct vs_qp *qp, struct vs_rx *rx)
 	struct vs_swqe *open = NULL, *at = find(qp, psn);
 
 	/* At a PSN of an open READ or atomic: an unsolicited acknowledge. It covers what stands before. */
-	if (at != NULL && vs_swqe_is_rd_atomic(at) && at->state != VS_WQE_DONE) {
+	if (vs_swqe_is_rd_atomic(at)) {
 		bool whole = psn == vs_psn_add(at->first_psn, (int32_t)at->npsn - 1);
 
 		if (ack_before(qp, at->first_psn, &open) == ACKED_UP_TO_OPEN_READ)
@@ -197,8 +186,6 @@ static void negative_ack(struct vs_qp *qp, struct vs_rx *rx)
 	case ACKED_ALL:
 		break;
 	}
-	if (qp->sq.head == qp->sq.tail || (open = find(qp, psn)) == NULL)
-		return;
 	if (rnr) {
 		if (!qp->req.rnr_wait)
 			vs_req_rnr(qp, psn, code);
@@ -268,6 +255,15 @@ static enum vs_wc_status check_read_response(const struct vs_qp *qp, const struc
 	return VS_WC_SUCCESS;
 }
 
+/* The last PSN of the request at the head has its answer. */
+static void answered(struct vs_qp *qp, struct vs_swqe *w)
+{
+	qp->req.una_psn = vs_psn_add(qp->req.una_psn, 1);
+	finish(qp, w);
+	progress(qp);
+	vs_req_retire(qp);
+}
+
 static void take_read_data(struct vs_qp *qp, struct vs_swqe *w, const struct vs_pkt *p)
 {
 	enum vs_reason why;
@@ -283,15 +279,12 @@ static void take_read_data(struct vs_qp *qp, struct vs_swqe *w, const struct vs_
 		return;
 	}
 	w->responses_done++;
-	qp->req.una_psn = vs_psn_add(qp->req.una_psn, 1);
-	/* A repeat that is already answered needs no sending. */
-	if (w->responses_done == w->npsn)
-		finish(qp, w);
-	if (qp->req.una_psn == qp->req.sent_psn)
-		vs_req_cursor_to_new(qp);
-	progress(qp);
-	if (w->responses_done == w->npsn)
-		vs_req_retire(qp);
+	if (w->responses_done == w->npsn) {
+		answered(qp, w);
+	} else {
+		qp->req.una_psn = vs_psn_add(qp->req.una_psn, 1);
+		progress(qp);
+	}
 }
 
 /* FLUSH and ATOMIC WRITE: READ Response Only without payload. */
@@ -302,12 +295,7 @@ static void take_empty_response(struct vs_qp *qp, struct vs_swqe *w, const struc
 		bad_response(qp, VS_WC_BAD_RESP_ERR, VS_REASON_RESPONSE_OPCODE);
 		return;
 	}
-	qp->req.una_psn = vs_psn_add(qp->req.una_psn, 1);
-	finish(qp, w);
-	if (qp->req.una_psn == qp->req.sent_psn)
-		vs_req_cursor_to_new(qp);
-	progress(qp);
-	vs_req_retire(qp);
+	answered(qp, w);
 }
 
 static void take_atomic(struct vs_qp *qp, struct vs_swqe *w, const struct vs_pkt *p)
@@ -319,17 +307,12 @@ static void take_atomic(struct vs_qp *qp, struct vs_swqe *w, const struct vs_pkt
 		bad_response(qp, VS_WC_BAD_RESP_ERR, VS_REASON_RESPONSE_OPCODE);
 		return;
 	}
-	why = scatter(qp, w, 0, (const uint8_t *)&value, w->length < 8 ? w->length : 8);
+	why = scatter(qp, w, 0, (const uint8_t *)&value, sizeof(value));
 	if (why != VS_REASON_NONE && !VS_DEVIATES(qp->dev, ATOMIC_LKEY_STATUS_UNSET)) {
 		bad_response(qp, VS_WC_LOC_PROT_ERR, why);
 		return;
 	}
-	qp->req.una_psn = vs_psn_add(qp->req.una_psn, 1);
-	finish(qp, w);
-	if (qp->req.una_psn == qp->req.sent_psn)
-		vs_req_cursor_to_new(qp);
-	progress(qp);
-	vs_req_retire(qp);
+	answered(qp, w);
 }
 
 /* A response with data of its own: READ response or ATOMIC Acknowledge. */
@@ -339,8 +322,6 @@ static void data_response(struct vs_qp *qp, struct vs_rx *rx)
 	struct vs_swqe *w = find(qp, p->bth.psn), *open = NULL;
 	uint32_t k;
 
-	if (w == NULL)
-		return;
 	if (!vs_swqe_is_rd_atomic(w)) { /* answers a SEND or WRITE */
 		if (ack_before(qp, w->first_psn, &open) == ACKED_ALL)
 			bad_response(qp, VS_WC_BAD_RESP_ERR, VS_REASON_RESPONSE_OPCODE);

@@ -42,7 +42,7 @@ int vs_conn_init(struct vs_dev *dev)
 	b->gsi.dev = dev;
 	b->gsi.qpn = VS_QPN_GSI;
 	b->gsi.type = VS_QPT_GSI;
-	b->next_tid = vs_random(dev) & 0xffffffff0000ull;
+	b->next_tid = vs_random(dev);
 	b->psn = (uint32_t)vs_random(dev) & VS_PSN_MASK;
 	return b->slot != NULL ? VS_OK : VS_ERR_NOSPACE;
 }
@@ -69,8 +69,8 @@ void vs_conn_fini(struct vs_dev *dev)
 	dev->conn = NULL;
 }
 
-/* Fills the pool up to `want`: REQs arrive inside the four calls, where nothing is allocated. */
-static int fill_pool(struct vs_dev *dev, uint32_t want)
+/* Fills the pool up to `want`: REQs arrive inside the four calls, where nothing is allocated. False: no memory. */
+static bool fill_pool(struct vs_dev *dev, uint32_t want)
 {
 	struct vs_conn_state_block *b = dev->conn;
 
@@ -78,16 +78,16 @@ static int fill_pool(struct vs_dev *dev, uint32_t want)
 		struct vs_conn *c = vs_alloc(dev, sizeof(*c));
 
 		if (c == NULL)
-			return VS_ERR_NOSPACE;
+			return false;
 		if (vs_timer_reserve(dev, 1) != VS_OK) {
 			vs_free(dev, c, sizeof(*c));
-			return VS_ERR_NOSPACE;
+			return false;
 		}
 		vs_list_init(&c->link);
 		vs_list_add_tail(&b->pool, &c->link);
 		b->pooled++;
 	}
-	return VS_OK;
+	return true;
 }
 
 struct vs_conn *vs_conn_new(struct vs_dev *dev)
@@ -258,7 +258,7 @@ struct vs_listener *vs_listen(struct vs_dev *dev, uint64_t service_id, uint64_t 
 		*err = vs_refuse(dev, VS_ERR_UNSUPPORTED, VS_REASON_CONN_STATE);
 	else if (vs_listener_find(dev, service_id) != NULL)
 		*err = vs_refuse(dev, VS_ERR_BUSY, VS_REASON_SERVICE_TAKEN);
-	else if (fill_pool(dev, VS_CONN_BACKLOG) != VS_OK || (l = vs_alloc(dev, sizeof(*l))) == NULL)
+	else if (!fill_pool(dev, VS_CONN_BACKLOG) || (l = vs_alloc(dev, sizeof(*l))) == NULL)
 		*err = vs_refuse(dev, VS_ERR_NOSPACE, VS_REASON_LIMIT_CONN);
 	if (l == NULL)
 		return NULL;
@@ -339,10 +339,10 @@ static void accept_as(struct vs_conn *c, const struct vs_conn_param *p)
 	(void)fill_pool(c->dev, VS_CONN_BACKLOG); /* whoever is accepted leaves room for the next */
 	c->param = *p;
 	/* Never more than the peer has: it may lower, not raise. */
-	if (c->param.responder_resources > c->peer.initiator_depth)
-		c->param.responder_resources = c->peer.initiator_depth;
-	if (c->param.initiator_depth > c->peer.responder_resources)
-		c->param.initiator_depth = c->peer.responder_resources;
+	c->param.responder_resources =
+		p->responder_resources < c->peer.initiator_depth ? p->responder_resources : c->peer.initiator_depth;
+	c->param.initiator_depth =
+		p->initiator_depth < c->peer.responder_resources ? p->initiator_depth : c->peer.responder_resources;
 	vs_conn_set_state(c, VS_CONN_REP_SENT);
 	vs_conn_send_rep(c, &c->param);
 	c->param.private_data = NULL;

@@ -224,8 +224,9 @@ static void rx_rtu(struct rx_cm *r)
 		return;
 	vs_timer_stop(c->dev, &c->timer);
 	vs_conn_set_state(c, VS_CONN_ESTABLISHED);
+	/* An event has room for all but the last 4 bytes of the largest private data. */
 	vs_conn_event_push(c, VS_CONN_EV_ESTABLISHED, 0, q->private_data,
-			   sizeof(q->private_data) > 220 ? 220 : sizeof(q->private_data));
+			   sizeof(((struct vs_conn_event *)0)->private_data));
 }
 
 /* ---- REJ, MRA ---- */

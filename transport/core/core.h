@@ -556,7 +556,7 @@ bool vs_req_rnr(struct vs_qp *qp, uint32_t psn, uint8_t code);
 /* The oldest request fails. */
 void vs_req_fail_head(struct vs_qp *qp, enum vs_wc_status status, enum vs_reason why);
 
-void vs_req_reset(struct vs_qp *qp);  /* on entering RTS from RTR; RESET */
+void vs_req_reset(struct vs_qp *qp);  /* on entering RTS from RTR; RESET. No timer runs then */
 void vs_resp_reset(struct vs_qp *qp); /* on entering RTR; RESET */
 void vs_req_timer(struct vs_qp *qp, enum vs_timer_kind kind);
 void vs_cc_timer(struct vs_qp *qp, enum vs_timer_kind kind);

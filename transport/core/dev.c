@@ -360,7 +360,9 @@ size_t vs_qp_output(struct vs_qp *qp, uint8_t *buf, size_t cap, struct vs_pkt_me
 		return vs_ud_output(qp, buf, cap, meta);
 	if (vs_resp_has_output(qp))
 		n = vs_resp_output(qp, buf, cap, meta);
-	return n > 0 ? n : vs_req_output(qp, buf, cap, meta);
+	if (n == 0)
+		n = vs_req_output(qp, buf, cap, meta);
+	return n;
 }
 
 static bool qp_has_output(const struct vs_qp *qp)

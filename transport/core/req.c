@@ -118,11 +118,6 @@ void vs_req_check_drained(struct vs_qp *qp)
 
 void vs_req_reset(struct vs_qp *qp)
 {
-	struct vs_dev *dev = qp->dev;
-
-	vs_timer_stop(dev, &qp->req.ack_timer);
-	vs_timer_stop(dev, &qp->req.rnr_timer);
-	vs_timer_stop(dev, &qp->req.pace_timer);
 	qp->req.next_psn = qp->req.sent_psn = qp->req.una_psn = qp->req.asked_psn = qp->attr.sq_psn;
 	qp->req.ssn = 0;
 	qp->req.lsn = 0;

@@ -83,20 +83,7 @@ void vs_req_cursor_to_new(struct vs_qp *qp)
 
 void vs_req_fail_head(struct vs_qp *qp, enum vs_wc_status status, enum vs_reason why)
 {
-	while (qp->sq.head != qp->sq.tail) {
-		struct vs_swqe *w = vs_sq_at(qp, qp->sq.head);
-
-		if (w->state == VS_WQE_DONE) { /* local operations in front complete as they are */
-			enum vs_wc_status s = (enum vs_wc_status)w->status;
-
-			vs_sq_complete_head(qp, s, (enum vs_reason)w->why, 0);
-			if (s == VS_WC_SUCCESS && qp->attr.state != VS_QPS_ERR)
-				continue;
-			break;
-		}
-		vs_sq_complete_head(qp, status, why, 0);
-		break;
-	}
+	vs_sq_complete_head(qp, status, why, 0);
 	vs_qp_sq_error(qp, why);
 }
 

@@ -179,8 +179,47 @@ START_TEST(rto_046_a_bad_atomic_acknowledge)
 	rig_post(r, _i == 0 ? VS_WR_RDMA_READ : VS_WR_ATOMIC_FETCH_AND_ADD, 1, 0, 8);
 	rig_drain(r);
 	in_atomic_ack(r, D, _i == 0 ? 0x1f : 0x40); /* for a READ; with a reserved syndrome */
-	rig_expect_wc(r, r->scq, 1, VS_WC_BAD_RESP_ERR);
+	ck_assert_uint_eq(rig_expect_wc(r, r->scq, 1, VS_WC_BAD_RESP_ERR).vendor_err, VS_REASON_RESPONSE_OPCODE);
 	ck_assert_uint_eq(r->mem[0], 0xee);
+	rig_free(r);
+}
+END_TEST
+
+/* The result has no place: the QP is dead, and no timer waits for the other one. */
+START_TEST(req_038_a_bad_sink_ends_everything)
+{
+	struct rig *r = rig_new(NULL);
+	struct vs_sge sge;
+	struct vs_send_wr wr = rig_wr(r, _i == 0 ? VS_WR_ATOMIC_FETCH_AND_ADD : VS_WR_RDMA_READ, 1, &sge, 0, 8);
+
+	sge.lkey ^= 0x100;
+	ck_assert_int_eq(vs_qp_post_send(r->qp, &wr), VS_OK);
+	rig_post(r, VS_WR_ATOMIC_FETCH_AND_ADD, 2, 64, 8);
+	ck_assert_uint_eq(rig_drain(r), 2);
+	if (_i == 0)
+		in_atomic_ack(r, D, 0x1f);
+	else
+		rig_in_read_response(r, VS_OP_RC_READ_RESPONSE_ONLY, D, 8, 1);
+	rig_expect_wc(r, r->scq, 1, VS_WC_LOC_PROT_ERR);
+	rig_expect_wc(r, r->scq, 2, VS_WC_WR_FLUSH_ERR);
+	ck_assert_uint_eq(vs_dev_deadline(r->dev), VS_NEVER);
+	rig_expect_silence(r);
+	rig_free(r);
+}
+END_TEST
+
+/* Code 4 speaks of reliable datagrams, 5 to 31 of nothing; so do syndromes of type 2. */
+START_TEST(rto_025_026_027_a_reserved_code_acknowledges_nothing)
+{
+	struct rig *r = rig_new(NULL);
+
+	rig_post(r, VS_WR_SEND, 1, 0, 8);
+	rig_post(r, VS_WR_SEND, 2, 0, 8);
+	rig_drain(r);
+	rig_in_ack(r, D + 1, (uint8_t)_i, 1);
+	rig_expect_no_wc(r);
+	rig_expect_silence(r);
+	ck_assert_uint_eq(rig_counter(r, VS_CNT_RCVD_SEQ_ERR) + rig_counter(r, VS_CNT_RCVD_RNR_ERR), 0);
 	rig_free(r);
 }
 END_TEST
@@ -243,6 +282,9 @@ Suite *vs_suite(void)
 	tcase_add_loop_test(tc, rto_032_a_sequence_nak_during_an_rnr_wait_does_not_end_it, 0, 2);
 	tcase_add_test(tc, rto_009_what_goes_out_again_skips_a_bind_in_front_of_it);
 	tcase_add_loop_test(tc, rto_046_a_bad_atomic_acknowledge, 0, 2);
+	tcase_add_loop_test(tc, req_038_a_bad_sink_ends_everything, 0, 2);
+	tcase_add_loop_test(tc, rto_025_026_027_a_reserved_code_acknowledges_nothing, 0x40, 0x60);
+	tcase_add_loop_test(tc, rto_025_026_027_a_reserved_code_acknowledges_nothing, 0x64, 0x80);
 	tcase_add_loop_test(tc, enh_001_005_the_answer_of_an_atomic_write_is_a_positive_only_without_payload, 0, 4);
 	suite_add_tcase(s, tc);
 	return s;

@@ -382,7 +382,7 @@ START_TEST(a_refused_call_says_so_and_does_nothing)
 	ck_assert_int_eq(vs_dev_refusal(r->dev), t[_i].why);
 	ck_assert_uint_eq(r->log_len, before + 2);
 	ev = &r->log[before];
-	ck_assert(ev[0].type == VS_EV_VERB_REFUSED && ev[0].a[0] == t[_i].why);
+	ck_assert(ev[0].type == VS_EV_VERB_REFUSED && ev[0].a[0] == t[_i].why && ev[0].cause == 0);
 	ck_assert(ev[1].type == t[_i].type && ev[1].cause == 0 && ev[1].a[0] == c->local_id);
 	ck_assert_uint_eq(ev[1].a[1], t[_i].with);
 	ck_assert(ev[1].a[2] == (uint64_t)(int64_t)VS_ERR_INVAL);
@@ -432,6 +432,45 @@ START_TEST(a_mad_that_is_no_cm_message_is_dropped_for_its_reason)
 }
 END_TEST
 
+/* The ids of a look-up and of a connection are of one kind: a message of the other is nobody's. */
+START_TEST(a_rep_or_rej_for_a_lookup_is_nobodys)
+{
+	struct rig *r = rig_new(&reset);
+	struct vs_conn_param p = param(r);
+	struct vs_cm_msg m = {.attribute = VS_CM_ATTR_REJ};
+	const struct vs_event *last;
+	int err;
+	struct vs_conn *c = vs_sidr_resolve(r->dev, &p, 0, &err);
+
+	rig_drain(r);
+	in_rep(r, c->local_id, 1);
+	last = &r->log[r->log_len - 1];
+	ck_assert(last->type == VS_EV_CM_RX && last->a[0] == VS_CM_ATTR_REP && last->a[1] == c->local_id);
+	ck_assert_uint_eq(last->a[3], 0);
+	m.rej.remote_comm_id = c->local_id;
+	m.rej.reason = 28;
+	in_mad(r, &m, 1);
+	ck_assert_int_eq(r->log[r->log_len - 1].type, VS_EV_CM_RX);
+	ck_assert_int_eq(vs_conn_state(c), VS_CONN_SIDR_REQ_SENT);
+	expect_no_event(r);
+	rig_free(r);
+}
+END_TEST
+
+START_TEST(connecting_takes_memory_for_one_connection)
+{
+	struct rig *r = rig_new(&reset);
+	struct vs_conn_param p = param(r);
+	uint64_t before = r->allocs;
+	int err;
+
+	ck_assert_ptr_nonnull(vs_connect(r->dev, &p, 0, &err));
+	ck_assert_uint_le(r->allocs, before + 1); /* the heap of timers may grow instead of being made anew */
+	ck_assert_uint_eq(((struct vs_conn_state_block *)r->dev->conn)->pooled, 0);
+	rig_free(r);
+}
+END_TEST
+
 Suite *vs_suite(void)
 {
 	Suite *s = suite_create("core conn trace");
@@ -442,6 +481,8 @@ Suite *vs_suite(void)
 	tcase_add_test(tc, every_mad_has_its_cause);
 	tcase_add_test(tc, what_a_call_does_leads_back_to_the_call);
 	tcase_add_loop_test(tc, a_refused_call_says_so_and_does_nothing, 0, 6);
+	tcase_add_test(tc, a_rep_or_rej_for_a_lookup_is_nobodys);
+	tcase_add_test(tc, connecting_takes_memory_for_one_connection);
 	tcase_add_loop_test(tc, a_mad_that_is_no_cm_message_is_dropped_for_its_reason, 0, 9);
 	suite_add_tcase(s, tc);
 	return s;

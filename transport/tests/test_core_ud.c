@@ -123,6 +123,8 @@ START_TEST(more_groups_and_members_than_the_device_has)
 	ck_assert_int_eq(vs_qp_detach_mcast(r->qp, mgid, 0), VS_OK);
 	ck_assert_int_eq(vs_qp_attach_mcast(c, mgid, 0), VS_OK);
 	ck_assert_int_eq(vs_qp_detach_mcast(c, mgid, 0), VS_OK);
+	ck_assert_int_eq(vs_qp_detach_mcast(c, mgid, 0), VS_ERR_INVAL); /* once: b is still in */
+	ck_assert_int_eq(vs_qp_destroy(b), VS_ERR_BUSY);
 	ck_assert_int_eq(vs_qp_detach_mcast(c, third, 0), VS_OK);
 	ck_assert_int_eq(vs_qp_destroy(c), VS_OK);
 	rig_free(r);
@@ -200,6 +202,30 @@ static bool knows_2(void *ctx, const uint8_t gid[16], uint8_t mac[6])
 	return gid[15] == 2;
 }
 
+START_TEST(an_address_without_a_destination_is_refused)
+{
+	struct rig_opt o = {.type = VS_QPT_UD};
+	struct rig *r = rig_new(&o);
+	struct vs_av av;
+	int err;
+
+	memset(&av, 1, sizeof(av)); /* everything else is there */
+	av.is_global = true;
+	av.has_vlan = false;
+	av.sl = 0;
+	av.port = 1;
+	av.sgid_index = 0;
+	av.flow_label = 0xfffff;
+	memset(av.dgid, 0, 16);
+	if (_i > 0)
+		av.dgid[_i - 1] = 1;
+	ck_assert_int_eq(vs_ah_create(r->pd, &av, &err) == NULL, _i == 0);
+	if (_i == 0)
+		ck_assert_int_eq(vs_dev_refusal(r->dev), VS_REASON_AV_DGID);
+	rig_free(r);
+}
+END_TEST
+
 START_TEST(an_address_needs_a_neighbour)
 {
 	struct rig_opt o = {.type = VS_QPT_UD};
@@ -246,6 +272,7 @@ Suite *vs_suite(void)
 	suite_add_tcase(s, tc);
 
 	tc = tcase_create("addresses");
+	tcase_add_loop_test(tc, an_address_without_a_destination_is_refused, 0, 17);
 	tcase_add_loop_test(tc, an_address_needs_a_neighbour, 0, 3);
 	suite_add_tcase(s, tc);
 	return s;
