@@ -23,6 +23,14 @@ $(B)/tests/captures_check: $(call obj,transport/tests/captures_check.c transport
 	@mkdir -p $(@D)
 	$(CC) $(OPT) $(SANFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS_VS)
 
+# The rows of the conformance inventory and the tests that show them.
+CHECK_TARGETS += check-rows
+
+check-rows: ## every row of the inventory that an engine can show has a test that is named by it
+	@if [ -f $(VS_SHARED)/spec/inventory.tsv ]; then \
+		transport/tests/check-rows.sh $(VS_SHARED)/spec/inventory.tsv docs/architecture.md transport/tests/test_*.c; \
+	else echo 'skip check-rows: no $(VS_SHARED)/spec/inventory.tsv'; fi
+
 FUZZERS += transport/tests/fuzz_capture
 FUZZ_SEEDS_fuzz_capture := pcaps/recorded
 FUZZERS += transport/tests/fuzz_cm
@@ -42,4 +50,4 @@ $(B)/tests/mkseeds: $(call obj,transport/tests/mkseeds.c) $(LIBVS) $(LIBWIRE)
 
 include transport/tests/strength.mk
 
-.PHONY: run-unit check-captures
+.PHONY: run-unit check-captures check-rows
