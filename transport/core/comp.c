@@ -61,7 +61,6 @@ static struct vs_swqe *find(struct vs_qp *qp, uint32_t psn)
 static void finish(struct vs_qp *qp, struct vs_swqe *w)
 {
 	w->state = VS_WQE_DONE;
-	w->status = VS_WC_SUCCESS;
 	if (vs_swqe_is_rd_atomic(w))
 		qp->req.rd_atomic_out--;
 }
@@ -81,7 +80,7 @@ static enum acked ack_before(struct vs_qp *qp, uint32_t end, struct vs_swqe **op
 	while (qp->attr.state != VS_QPS_ERR && (w = head(qp)) != NULL && vs_psn_lt(qp->req.una_psn, end)) {
 		uint32_t last_plus_1 = vs_psn_add(w->first_psn, (int32_t)w->npsn);
 
-		assert(w->state == VS_WQE_ACTIVE || w->state == VS_WQE_SENT); /* what is done has left the queue */
+		assert(w->state == VS_WQE_ACTIVE); /* what is done has left the queue */
 		if (vs_swqe_is_rd_atomic(w)) {
 			*open = w;
 			result = ACKED_UP_TO_OPEN_READ;

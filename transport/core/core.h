@@ -145,14 +145,13 @@ static inline uint32_t vs_ring_mask(uint32_t size)
 }
 
 /* ---- work queue entries ---- */
-enum vs_wqe_state { VS_WQE_POSTED = 0, VS_WQE_ACTIVE /* has a PSN, sending */, VS_WQE_SENT, VS_WQE_DONE };
+enum vs_wqe_state { VS_WQE_POSTED = 0, VS_WQE_ACTIVE /* has PSNs */, VS_WQE_DONE };
 
 struct vs_swqe {
 	uint64_t wr_id;
 	enum vs_wr_opcode opcode;
 	unsigned flags;
 	uint8_t state;  /* enum vs_wqe_state */
-	bool retried;   /* some packet of it went out more than once */
 	uint8_t status; /* with DONE: enum vs_wc_status */
 	uint16_t why;   /* with DONE and a failure: enum vs_reason */
 	uint16_t num_sge;
@@ -173,7 +172,6 @@ struct vs_swqe {
 	uint8_t *inline_data; /* cap.max_inline_data bytes; used with VS_SEND_INLINE */
 
 	uint32_t first_psn, npsn; /* with ACTIVE and later; npsn PSNs are taken (READ: responses) */
-	uint32_t ssn;             /* 24 bits; requests that count (SEND, WRITE_IMM ...) */
 	uint32_t responses_done;  /* READ: responses taken so far, a count 0 .. npsn */
 	uint32_t read_start;      /* READ: response number at which the newest request for it began */
 	uint64_t post_cause;      /* seq of verb:post_send */
@@ -479,8 +477,8 @@ void vs_qp_flush_rq(struct vs_qp *qp);
 void vs_sq_complete_head(struct vs_qp *qp, enum vs_wc_status status, enum vs_reason why, uint32_t byte_len);
 /* Completes the receive WQE in resp.wqe. `wc` has everything but wr_id, qp_num, time. */
 void vs_rq_complete(struct vs_qp *qp, struct vs_wc *wc, bool solicited);
-/* Takes the next receive WQE into resp.wqe; false: none. SRQ limit event. */
-bool vs_rq_take(struct vs_qp *qp);
+/* Takes the next receive WQE into resp.wqe: there is one. SRQ limit event. */
+void vs_rq_take(struct vs_qp *qp);
 
 /* ---- packets ---- */
 /* One received packet with what the header checks found out. */
@@ -551,8 +549,8 @@ void vs_req_cursor_to_new(struct vs_qp *qp);
 void vs_req_ask_now(struct vs_qp *qp);
 /* Sends from `psn` again because of `trigger` (static text); a try is used up. False: there was none left. */
 bool vs_req_go_back(struct vs_qp *qp, uint32_t psn, const char *trigger);
-/* Waits for the RNR timer `code`, then sends from `psn`. False: no RNR try left. */
-bool vs_req_rnr(struct vs_qp *qp, uint32_t psn, uint8_t code);
+/* Waits for the RNR timer `code`, then sends from `psn`; without a try left the request fails. */
+void vs_req_rnr(struct vs_qp *qp, uint32_t psn, uint8_t code);
 /* The oldest request fails. */
 void vs_req_fail_head(struct vs_qp *qp, enum vs_wc_status status, enum vs_reason why);
 

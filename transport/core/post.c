@@ -103,7 +103,6 @@ static void fill(struct vs_qp *qp, struct vs_swqe *w, const struct vs_send_wr *w
 	w->opcode = wr->opcode;
 	w->flags = wr->flags;
 	w->state = VS_WQE_POSTED;
-	w->retried = false;
 	w->status = VS_WC_SUCCESS;
 	w->why = VS_REASON_NONE;
 	w->length = length;
@@ -117,7 +116,7 @@ static void fill(struct vs_qp *qp, struct vs_swqe *w, const struct vs_send_wr *w
 	}
 	w->flush_plt = wr->flush.plt;
 	w->flush_sel = wr->flush.sel;
-	w->first_psn = w->npsn = w->responses_done = w->read_start = w->ssn = 0;
+	w->first_psn = w->npsn = w->responses_done = w->read_start = 0;
 	w->num_sge = 0;
 	if (wr->flags & VS_SEND_INLINE) {
 		if (length > 0)

@@ -309,16 +309,14 @@ void vs_qp_flush_sq(struct vs_qp *qp)
 		vs_sq_complete_head(qp, VS_WC_WR_FLUSH_ERR, VS_REASON_FLUSHED, 0);
 }
 
-bool vs_rq_take(struct vs_qp *qp)
+void vs_rq_take(struct vs_qp *qp)
 {
 	struct vs_rq *rq = qp->srq != NULL ? &qp->srq->rq : &qp->rq;
 	const struct vs_rwqe *w;
 	struct vs_srq *srq = qp->srq;
 	uint64_t a[2];
 
-	assert(!qp->resp.has_wqe);
-	if (vs_rq_empty(rq))
-		return false;
+	assert(!qp->resp.has_wqe && !vs_rq_empty(rq));
 	w = vs_rq_at(rq, rq->head++);
 	qp->resp.wqe = *w;
 	qp->resp.wqe.sge = qp->resp.wqe_sge;
@@ -333,7 +331,6 @@ bool vs_rq_take(struct vs_qp *qp)
 			      VS_DEVIATES(qp->dev, SRQ_LIMIT_AS_ERR) ? VS_EVENT_SRQ_ERR : VS_EVENT_SRQ_LIMIT_REACHED,
 			      srq, srq->cookie);
 	}
-	return true;
 }
 
 void vs_rq_complete(struct vs_qp *qp, struct vs_wc *wc, bool solicited)
@@ -379,7 +376,6 @@ void vs_qp_error(struct vs_qp *qp, enum vs_reason r)
 	vs_qp_set_state(qp, VS_QPS_ERR, r);
 	stop_timers(qp);
 	qp->attr.sq_draining = 0;
-	qp->req.rnr_wait = false;
 	qp->cc.cnp_due = false;
 	if (!qp->resp.dying)
 		vs_answers_clear(qp); /* no further packets, but for the NAK that says why */
@@ -404,6 +400,5 @@ void vs_qp_sq_error(struct vs_qp *qp, enum vs_reason r)
 		return;
 	vs_qp_set_state(qp, VS_QPS_SQE, r);
 	qp->attr.sq_draining = 0;
-	vs_timer_stop(qp->dev, &qp->req.pace_timer);
 	vs_qp_flush_sq(qp);
 }

@@ -141,8 +141,6 @@ static enum vs_reason check_transition(const struct vs_qp *qp, const struct vs_q
 	}
 	if ((unsigned)to >= VS_QPS_COUNT || !table[from][to].legal)
 		return VS_REASON_TRANSITION;
-	if (to == VS_QPS_RTS && from == VS_QPS_SQE && qp->type == VS_QPT_RC)
-		return VS_REASON_TRANSITION;
 	m = masks_of(qp, from, to);
 	if ((mask & m.required) != m.required)
 		return VS_REASON_ATTR_MISSING;
@@ -301,8 +299,6 @@ static void apply(struct vs_qp *qp, const struct vs_qp_attr *wanted, uint32_t ma
 		vs_qp_set_state(qp, to, VS_REASON_BY_USER);
 	if (to != from || to == VS_QPS_RESET)
 		enter(qp, from, to);
-	else
-		vs_qp_kick(qp);
 }
 
 int vs_qp_modify(struct vs_qp *qp, const struct vs_qp_attr *attr, uint32_t mask)

@@ -128,7 +128,6 @@ void vs_req_reset(struct vs_qp *qp)
 	qp->req.since_ackreq = 0;
 	qp->req.rnr_wait = qp->req.gap_told = qp->req.probed = qp->req.credit_told = false;
 	qp->req.retry_cause = qp->req.tx_cause = 0;
-	qp->req.next_tx_ns = 0;
 	vs_cc_reset(qp);
 }
 
@@ -147,7 +146,6 @@ static void run_local(struct vs_qp *qp, struct vs_swqe *w)
 		return;
 	}
 	w->state = VS_WQE_DONE;
-	w->status = VS_WC_SUCCESS;
 	vs_req_retire(qp);
 }
 
@@ -254,7 +252,6 @@ static bool start(struct vs_qp *qp, struct vs_swqe *w)
 	w->read_start = 0;
 	qp->req.next_psn = vs_psn_add(qp->req.next_psn, (int32_t)npsn);
 	qp->req.ssn = takes_credit(w) ? vs_psn_add(qp->req.ssn, 1) : qp->req.ssn;
-	w->ssn = qp->req.ssn;
 	if (vs_swqe_is_rd_atomic(w))
 		qp->req.rd_atomic_out++;
 	if (VS_EV_ON(qp->dev, VS_LEVEL_EXTRA)) {
@@ -473,12 +470,9 @@ static bool want_ack(struct vs_qp *qp, const struct vs_swqe *w, uint32_t i, uint
 	return ask;
 }
 
-static void note_sent(struct vs_qp *qp, struct vs_swqe *w, struct vs_tx *tx, uint32_t psn, uint32_t end_psn)
+static void note_sent(struct vs_qp *qp, struct vs_tx *tx, uint32_t psn, uint32_t end_psn)
 {
-	if (vs_psn_lt(psn, qp->req.sent_psn)) { /* went out before */
-		w->retried = true;
-		tx->retx = 1;
-	}
+	tx->retx = vs_psn_lt(psn, qp->req.sent_psn); /* went out before */
 	if (vs_psn_gt(end_psn, qp->req.sent_psn))
 		qp->req.sent_psn = end_psn;
 	if (tx->p.bth.ackreq && vs_psn_gt(end_psn, qp->req.asked_psn))
@@ -537,21 +531,18 @@ size_t vs_req_output(struct vs_qp *qp, uint8_t *buf, size_t cap, struct vs_pkt_m
 	if (w->opcode == VS_WR_RDMA_READ)
 		w->read_start = w->responses_done;
 	tx->p.bth.ackreq = want_ack(qp, w, i, n, psn);
-	note_sent(qp, w, tx, psn,
+	note_sent(qp, tx, psn,
 		  w->opcode == VS_WR_RDMA_READ ? vs_psn_add(w->first_psn, (int32_t)w->npsn) : vs_psn_add(psn, 1));
 	qp->sq.send_pkt++;
 	if (qp->sq.send_pkt >= n) {
 		qp->sq.send++;
 		qp->sq.send_pkt = 0;
-		if (w->state == VS_WQE_ACTIVE)
-			w->state = VS_WQE_SENT;
 	}
 	size = vs_tx_finish(qp, tx, buf, cap, meta);
 	qp->req.tx_cause = qp->dev->cause = meta->cause;
 	if (qp->type == VS_QPT_UC && i + 1 == n) {
 		qp->req.una_psn = vs_psn_add(psn, 1);
 		w->state = VS_WQE_DONE;
-		w->status = VS_WC_SUCCESS;
 		vs_req_retire(qp);
 	}
 	return size;
@@ -580,7 +571,7 @@ bool vs_req_has_output(const struct vs_qp *qp)
 	if (!may_send(qp) || (qp->req.rate_bps != 0 && qp->req.next_tx_ns > qp->dev->now_ns))
 		return false;
 	w = vs_sq_at(qp, qp->sq.send);
-	if (w->state == VS_WQE_ACTIVE || w->state == VS_WQE_SENT)
+	if (w->state == VS_WQE_ACTIVE)
 		return window_open(qp, w) || vs_psn_lt(vs_req_cursor_psn(qp), qp->req.sent_psn);
 	return w->state == VS_WQE_POSTED ? qp->attr.state == VS_QPS_RTS && window_open(qp, w)
 					 : w->status == VS_WC_SUCCESS;

@@ -402,12 +402,8 @@ static void commit_data(struct request *q)
 			qp->resp.dmalen = p->ext.reth.dmalen;
 		}
 	}
-	if (q->takes_wqe && !qp->resp.has_wqe) {
-		bool taken = vs_rq_take(qp);
-
-		assert(taken);
-		(void)taken;
-	}
+	if (q->takes_wqe && !qp->resp.has_wqe)
+		vs_rq_take(qp);
 	if (q->send) {
 		enum vs_reason r = receive(qp, &qp->resp.wqe, qp->resp.received, p->payload, len);
 
@@ -441,7 +437,6 @@ static void commit(struct request *q)
 	if (q->read || q->atomic || q->flush || q->atomic_write) {
 		commit_rd_atomic(q);
 		qp->resp.epsn = vs_psn_add(psn, (int32_t)(q->read ? vs_psn_count(q->p->ext.reth.dmalen, qp->mtu) : 1));
-		vs_qp_kick(qp);
 		return;
 	}
 	commit_data(q);
@@ -451,7 +446,6 @@ static void commit(struct request *q)
 		struct vs_wc wc = {.status = VS_WC_REM_INV_REQ_ERR, .opcode = VS_WC_RECV, .vendor_err = (uint32_t)inv};
 
 		vs_rq_complete(qp, &wc, true);
-		vs_answers_clear(qp);
 		vs_qp_error(qp, inv);
 		return;
 	}
@@ -475,10 +469,12 @@ static void fatal_at_responder(struct request *q, const struct verdict *v)
 	struct vs_dev *dev = qp->dev;
 	/* A fault of the receive buffer takes the WQE it was found in; others end an open message or none. */
 	bool buffer = v->nak == VS_NAK_REM_OP || v->reason == VS_REASON_RECEIVE_LENGTH;
-	bool holds = qp->resp.has_wqe || (buffer && vs_rq_take(qp));
+	bool holds = qp->resp.has_wqe || buffer;
 	uint8_t syndrome = (uint8_t)(0x60 | v->nak);
 	const uint64_t a[] = {(uint64_t)v->reason, q->p->bth.psn, syndrome};
 
+	if (holds && !qp->resp.has_wqe)
+		vs_rq_take(qp);
 	dev->cause = vs_ev(dev, VS_EV_RC_REFUSE, qp, q->rx->ev, 3, a);
 	if (holds || !VS_DEVIATES(dev, NO_NAK_WITHOUT_WQE)) {
 		vs_answer_nak(qp, q->p->bth.psn, syndrome,
@@ -569,7 +565,6 @@ static void uc_request(struct request *q)
 	if (psn != qp->resp.epsn || (q->starts && qp->resp.in_message)) {
 		/* Lost packets: what was begun is given up, its receive WQE is used again (UC-001). */
 		qp->resp.in_message = false;
-		qp->resp.epsn = psn;
 		if (!q->starts) {
 			qp->resp.epsn = vs_psn_add(psn, 1);
 			act(q, &(struct verdict){.action = DROP, .reason = VS_REASON_UC_LOST});
@@ -586,8 +581,9 @@ static void uc_request(struct request *q)
 	if (v.action == NAK_FATAL && v.nak == VS_NAK_REM_OP) { /* the receive WQE itself is bad: a local error */
 		struct vs_wc wc = {.status = v.status, .opcode = VS_WC_RECV, .vendor_err = (uint32_t)v.reason};
 
-		if (qp->resp.has_wqe || vs_rq_take(qp))
-			vs_rq_complete(qp, &wc, true);
+		if (!qp->resp.has_wqe)
+			vs_rq_take(qp);
+		vs_rq_complete(qp, &wc, true);
 		vs_qp_error(qp, v.reason);
 		return;
 	}

@@ -119,7 +119,7 @@ static uint64_t rnr_wait_ns(const struct vs_qp *qp, uint8_t code)
 	return VS_DEVIATES(qp->dev, RNR_EARLY) ? t - t / 10 : t;
 }
 
-bool vs_req_rnr(struct vs_qp *qp, uint32_t psn, uint8_t code)
+void vs_req_rnr(struct vs_qp *qp, uint32_t psn, uint8_t code)
 {
 	struct vs_dev *dev = qp->dev;
 	uint64_t wait = rnr_wait_ns(qp, code);
@@ -128,7 +128,7 @@ bool vs_req_rnr(struct vs_qp *qp, uint32_t psn, uint8_t code)
 	if (qp->req.rnr_left == 0) {
 		dev->counter[VS_CNT_RETRY_RNR_EXCEEDED_ERR]++;
 		vs_req_fail_head(qp, VS_WC_RNR_RETRY_EXC_ERR, VS_REASON_RNR_RETRY_EXCEEDED);
-		return false;
+		return;
 	}
 	if (qp->attr.rnr_retry != 7)
 		qp->req.rnr_left--;
@@ -138,7 +138,6 @@ bool vs_req_rnr(struct vs_qp *qp, uint32_t psn, uint8_t code)
 	qp->req.retry_cause = vs_ev(dev, VS_EV_RC_RNR_WAIT, qp, dev->cause, 3, a);
 	vs_req_start_timer(qp);
 	vs_timer_set(dev, &qp->req.rnr_timer, dev->now_ns + wait);
-	return true;
 }
 
 static void ack_timer_fired(struct vs_qp *qp)

@@ -220,11 +220,11 @@ static void deliver(struct vs_rx *rx, struct vs_qp *qp)
 			drop(rx, qp, VS_REASON_RECEIVE_LENGTH);
 			return;
 		}
-		(void)vs_rq_take(qp);
+		vs_rq_take(qp);
 		fail(qp, VS_WC_LOC_QP_OP_ERR, VS_REASON_RECEIVE_LENGTH);
 		return;
 	}
-	(void)vs_rq_take(qp);
+	vs_rq_take(qp);
 	grh = grh_area(rx, area);
 	r = scatter(qp, &qp->resp.wqe, 0, NULL, GRH_AREA + len);
 	if (r != VS_REASON_NONE) { /* the receive request itself is bad */
