@@ -135,8 +135,7 @@ void vs_cc_timer(struct vs_qp *qp, enum vs_timer_kind kind)
 		qp->cc.target_bps += cc->rate_hai_bps;
 	else if (qp->cc.rounds > FAST_ROUNDS)
 		qp->cc.target_bps += cc->rate_ai_bps;
-	if (qp->cc.target_bps > link_rate(qp))
-		qp->cc.target_bps = link_rate(qp);
+	qp->cc.target_bps = qp->cc.target_bps < link_rate(qp) ? qp->cc.target_bps : link_rate(qp);
 	vs_timer_set(qp->dev, &qp->cc.rate_timer, now + cc->rate_timer_ns);
 	/* Rounded up, so that halving the distance reaches the target. */
 	set_rate(qp, (qp->req.rate_bps + qp->cc.target_bps + 1) / 2);

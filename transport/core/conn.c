@@ -316,7 +316,7 @@ struct vs_conn *vs_connect(struct vs_dev *dev, const struct vs_conn_param *p, ui
 	(void)begin_call(c, VS_EV_VERB_CONNECT, p->service_id, VS_REASON_NONE);
 	vs_conn_set_state(c, VS_CONN_REQ_SENT);
 	vs_conn_send_req(c, p);
-	(void)end_call(c, VS_OK);
+	dev->cause = 0;
 	return c;
 }
 
@@ -330,7 +330,7 @@ struct vs_conn *vs_sidr_resolve(struct vs_dev *dev, const struct vs_conn_param *
 	(void)begin_call(c, VS_EV_VERB_SIDR_RESOLVE, p->service_id, VS_REASON_NONE);
 	vs_conn_set_state(c, VS_CONN_SIDR_REQ_SENT);
 	vs_conn_send_sidr_req(c, p);
-	(void)end_call(c, VS_OK);
+	dev->cause = 0;
 	return c;
 }
 

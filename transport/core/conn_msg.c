@@ -89,8 +89,8 @@ void vs_conn_send_req(struct vs_conn *c, const struct vs_conn_param *p)
 	m.req.srq = p->srq;
 	m.req.primary_local_lid = rocev2 ? 0xffff : a->lid; /* LIDs mean nothing on RoCE (CA17-34) */
 	m.req.primary_remote_lid = rocev2 ? 0xffff : p->path.dlid;
-	memcpy(m.req.primary_local_gid, a->gids[p->path.sgid_index].gid, 16);
-	memcpy(m.req.primary_remote_gid, p->path.dgid, 16);
+	memcpy(m.req.primary_local_gid, a->gids[p->path.sgid_index].gid, sizeof(m.req.primary_local_gid));
+	memcpy(m.req.primary_remote_gid, p->path.dgid, sizeof(m.req.primary_remote_gid));
 	m.req.primary_flow_label = p->path.flow_label;
 	m.req.primary_traffic_class = p->path.traffic_class;
 	m.req.primary_hop_limit = p->path.hop_limit != 0 ? p->path.hop_limit : 64;

@@ -36,12 +36,12 @@ static void way_back(struct rx_cm *r)
 	memset(av, 0, sizeof(*av));
 	av->port = 1;
 	av->is_global = p->encap != VS_ENCAP_IB;
-	memcpy(av->dgid, r->rx->sgid, 16);
+	memcpy(av->dgid, r->rx->sgid, sizeof(av->dgid));
 	for (i = 0; i < VS_GID_TABLE_LEN; i++) {
 		const struct vs_gid_entry *e = &dev->attr.gids[i];
 		bool v1 = e->type == VS_GID_ROCEV1;
 
-		if (e->type != VS_GID_NONE && memcmp(e->gid, r->rx->dgid, 16) == 0 &&
+		if (e->type != VS_GID_NONE && memcmp(e->gid, r->rx->dgid, sizeof(e->gid)) == 0 &&
 		    v1 == (p->encap == VS_ENCAP_ROCEV1)) {
 			av->sgid_index = (uint8_t)i;
 			break;
@@ -82,7 +82,7 @@ static struct vs_conn *known(const struct rx_cm *r, bool *same)
 		struct vs_conn *c = VS_CONTAINER(n, struct vs_conn, link);
 
 		if (c->active || c->sidr || c->remote_guid != q->local_ca_guid || c->state == VS_CONN_CLOSED ||
-		    memcmp(c->path.dgid, r->back.dgid, 16) != 0)
+		    memcmp(c->path.dgid, r->back.dgid, sizeof(c->path.dgid)) != 0)
 			continue;
 		if (c->remote_id == q->local_comm_id) {
 			*same = c->peer.qpn == q->qpn && c->service_id == q->service_id;
@@ -353,7 +353,7 @@ static struct vs_conn *known_sidr(const struct rx_cm *r)
 		struct vs_conn *c = VS_CONTAINER(n, struct vs_conn, link);
 
 		if (c->sidr && !c->active && c->remote_id == r->m.sidr_req.request_id &&
-		    c->tid == r->mad.transaction_id && memcmp(c->path.dgid, r->back.dgid, 16) == 0)
+		    c->tid == r->mad.transaction_id && memcmp(c->path.dgid, r->back.dgid, sizeof(c->path.dgid)) == 0)
 			return c;
 	}
 	return NULL;

@@ -7,7 +7,7 @@ struct vs_mcast_group *vs_mcast_find(struct vs_dev *dev, const uint8_t mgid[16])
 	uint32_t i;
 
 	for (i = 0; i < dev->attr.max_mcast_grp; i++)
-		if (dev->mcast[i].count > 0 && memcmp(dev->mcast[i].mgid, mgid, 16) == 0)
+		if (dev->mcast[i].count > 0 && memcmp(dev->mcast[i].mgid, mgid, sizeof(dev->mcast[i].mgid)) == 0)
 			return &dev->mcast[i];
 	return NULL;
 }
@@ -48,7 +48,7 @@ int vs_qp_attach_mcast(struct vs_qp *qp, const uint8_t mgid[16], uint16_t mlid)
 		g = find_free(dev);
 		if (g == NULL)
 			return vs_refuse(dev, VS_ERR_NOSPACE, VS_REASON_LIMIT_MCAST);
-		memcpy(g->mgid, mgid, 16);
+		memcpy(g->mgid, mgid, sizeof(g->mgid));
 	}
 	if (g->count == dev->attr.max_mcast_qp_attach)
 		return vs_refuse(dev, VS_ERR_NOSPACE, VS_REASON_LIMIT_MCAST);

@@ -57,23 +57,21 @@ struct vs_mr *vs_mr_reg(struct vs_pd *pd, const struct vs_mr_attr *attr, int *er
 	struct vs_dev *dev = pd->dev;
 	enum vs_reason r = attr_check(attr);
 	struct vs_mr *mr;
+	bool has_keys;
 
 	if (r != VS_REASON_NONE) {
 		*err = vs_refuse(dev, VS_ERR_INVAL, r);
 		return NULL;
 	}
 	mr = dev->n_mr < dev->attr.max_mr ? vs_alloc(dev, sizeof(*mr)) : NULL;
-	if (mr != NULL) {
-		mr->dev = dev;
-		if (!take_keys(mr, &mr->lkey, &mr->rkey)) {
-			vs_free(dev, mr, sizeof(*mr));
-			mr = NULL;
-		}
-	}
 	if (mr == NULL) {
 		*err = vs_refuse(dev, VS_ERR_NOSPACE, VS_REASON_LIMIT_MR);
 		return NULL;
 	}
+	mr->dev = dev;
+	has_keys = take_keys(mr, &mr->lkey, &mr->rkey);
+	assert(has_keys); /* the table has room for those of every region and window */
+	(void)has_keys;
 	mr->pd = pd;
 	mr->attr = *attr;
 	vs_list_init(&mr->link);

@@ -18,17 +18,12 @@ struct vs_mw *vs_mw_alloc(struct vs_pd *pd, enum vs_mw_type type, int *err)
 		return NULL;
 	}
 	mw = dev->n_mw < dev->attr.max_mw ? vs_alloc(dev, sizeof(*mw)) : NULL;
-	if (mw != NULL) {
-		mw->rkey = vs_key_new(dev, VS_KEY_MW, mw);
-		if (mw->rkey == 0) {
-			vs_free(dev, mw, sizeof(*mw));
-			mw = NULL;
-		}
-	}
 	if (mw == NULL) {
 		*err = vs_refuse(dev, VS_ERR_NOSPACE, VS_REASON_LIMIT_MW);
 		return NULL;
 	}
+	mw->rkey = vs_key_new(dev, VS_KEY_MW, mw);
+	assert(mw->rkey != 0); /* the table has room for those of every region and window */
 	mw->dev = dev;
 	mw->pd = pd;
 	mw->type = type;

@@ -90,9 +90,9 @@ enum vs_reason vs_av_resolve(struct vs_dev *dev, struct vs_av *av)
 		return ethernet ? VS_REASON_AV_NOT_GLOBAL : VS_REASON_NONE;
 	if (av->sgid_index >= VS_GID_TABLE_LEN || dev->attr.gids[av->sgid_index].type == VS_GID_NONE)
 		return VS_REASON_GID_INDEX;
-	if (is_zero(av->dgid, 16))
+	if (is_zero(av->dgid, sizeof(av->dgid)))
 		return VS_REASON_AV_DGID;
-	if (!ethernet || !is_zero(av->dmac, 6) || mcast_mac(av->dgid, av->dmac))
+	if (!ethernet || !is_zero(av->dmac, sizeof(av->dmac)) || mcast_mac(av->dgid, av->dmac))
 		return VS_REASON_NONE;
 	if (dev->attr.neighbour == NULL || !dev->attr.neighbour(dev->attr.neighbour_ctx, av->dgid, av->dmac))
 		return VS_REASON_AV_NEIGHBOUR;

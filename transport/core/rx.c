@@ -104,8 +104,8 @@ static void note_addresses(struct vs_rx *rx)
 		return;
 	}
 	rx->ecn_ce = p->encap == VS_ENCAP_ROCEV2_IPV6 && (p->grh.tclass & 3) == 3;
-	memcpy(rx->sgid, p->grh.sgid, 16);
-	memcpy(rx->dgid, p->grh.dgid, 16);
+	memcpy(rx->sgid, p->grh.sgid, sizeof(rx->sgid));
+	memcpy(rx->dgid, p->grh.dgid, sizeof(rx->dgid));
 }
 
 static bool gid_is_ours(const struct vs_dev *dev, const uint8_t gid[16], enum vs_encap encap)
@@ -115,7 +115,7 @@ static bool gid_is_ours(const struct vs_dev *dev, const uint8_t gid[16], enum vs
 	for (i = 0; i < VS_GID_TABLE_LEN; i++) {
 		const struct vs_gid_entry *e = &dev->attr.gids[i];
 
-		if (e->type == VS_GID_NONE || memcmp(e->gid, gid, 16) != 0)
+		if (e->type == VS_GID_NONE || memcmp(e->gid, gid, sizeof(e->gid)) != 0)
 			continue;
 		if (encap == VS_ENCAP_ROCEV1   ? e->type == VS_GID_ROCEV1
 		    : encap == VS_ENCAP_IB_GRH ? e->type == VS_GID_IB
@@ -212,11 +212,12 @@ static enum vs_reason check_source(const struct vs_rx *rx)
 		return VS_REASON_NOT_PEER;
 	if (rx->p.encap == VS_ENCAP_IB)
 		return VS_REASON_NONE;
-	if (memcmp(rx->sgid, qp->attr.av.dgid, 16) != 0)
+	if (memcmp(rx->sgid, qp->attr.av.dgid, sizeof(rx->sgid)) != 0)
 		return VS_REASON_NOT_PEER;
 	/* Arrived on the GID that the connection uses. */
-	return memcmp(rx->dgid, qp->dev->attr.gids[qp->attr.av.sgid_index].gid, 16) == 0 ? VS_REASON_NONE
-											 : VS_REASON_NOT_FOR_US;
+	return memcmp(rx->dgid, qp->dev->attr.gids[qp->attr.av.sgid_index].gid, sizeof(rx->dgid)) == 0
+		       ? VS_REASON_NONE
+		       : VS_REASON_NOT_FOR_US;
 }
 
 static void drop(struct vs_rx *rx, struct vs_dev *dev, enum vs_reason r)

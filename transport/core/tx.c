@@ -73,8 +73,8 @@ static void fill_network(struct vs_qp *qp, struct vs_pkt *p, uint8_t opcode, con
 	p->grh.tclass = tclass_of(dev, av, opcode, p->encap == VS_ENCAP_ROCEV2_IPV6);
 	p->grh.flowlabel = av->flow_label;
 	p->grh.hoplmt = hop;
-	memcpy(p->grh.sgid, sgid, 16);
-	memcpy(p->grh.dgid, av->dgid, 16);
+	memcpy(p->grh.sgid, sgid, sizeof(p->grh.sgid));
+	memcpy(p->grh.dgid, av->dgid, sizeof(p->grh.dgid));
 }
 
 bool vs_tx_has_source(const struct vs_dev *dev, const struct vs_av *av)

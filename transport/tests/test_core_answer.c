@@ -238,6 +238,15 @@ START_TEST(rsp_023_a_read_that_is_being_answered_starts_again_where_it_is_asked)
 	rig_expect(r, VS_OP_RC_READ_RESPONSE_MIDDLE, P + 2);
 	rig_in_read(r, P + 1, MEM(r, 1024), KEY(r), 3072);
 	rig_expect(r, VS_OP_RC_READ_RESPONSE_FIRST, P + 1);
+	if (_i == 2) { /* it is still one READ that waits: with two more the depth of 4 is used up */
+		for (i = 0; i < 2; i++)
+			rig_in_read(r, P + 5 + i, MEM(r, 0), KEY(r), 8);
+		ck_assert_int_eq(vs_qp_state(r->qp), VS_QPS_RTS);
+		rig_in_read(r, P + 7, MEM(r, 0), KEY(r), 8);
+		ck_assert_int_eq(vs_qp_state(r->qp), VS_QPS_ERR);
+		rig_free(r);
+		return;
+	}
 	if (_i == 1) { /* and from the start */
 		rig_in_read(r, P, MEM(r, 0), KEY(r), 4096);
 		rig_expect(r, VS_OP_RC_READ_RESPONSE_FIRST, P);
@@ -247,10 +256,6 @@ START_TEST(rsp_023_a_read_that_is_being_answered_starts_again_where_it_is_asked)
 	rig_expect(r, VS_OP_RC_READ_RESPONSE_LAST, P + 3);
 	rig_expect(r, VS_OP_RC_READ_RESPONSE_ONLY, P + 4);
 	rig_expect_silence(r);
-	/* It is still one READ that waits, not two: the depth is 4. */
-	for (i = 0; i < 4; i++)
-		rig_in_read(r, P + 5 + i, MEM(r, 0), KEY(r), 8);
-	ck_assert_int_eq(vs_qp_state(r->qp), VS_QPS_RTS);
 	rig_free(r);
 }
 END_TEST
@@ -314,7 +319,7 @@ Suite *vs_suite(void)
 	tcase_add_loop_test(tc, rsp_022_026_a_duplicate_of_another_kind_is_dropped, 0, 6);
 	tcase_add_loop_test(tc, rsp_024_029_a_duplicate_with_another_address_key_or_length_is_dropped, 0, 5);
 	tcase_add_loop_test(tc, rsp_018_a_duplicate_that_nothing_answers_is_silent, 0, 2);
-	tcase_add_loop_test(tc, rsp_023_a_read_that_is_being_answered_starts_again_where_it_is_asked, 0, 2);
+	tcase_add_loop_test(tc, rsp_023_a_read_that_is_being_answered_starts_again_where_it_is_asked, 0, 3);
 	tcase_add_test(tc, rsp_025_a_region_that_goes_behind_a_fatal_nak_ends_the_answers);
 	suite_add_tcase(s, tc);
 	return s;

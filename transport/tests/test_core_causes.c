@@ -67,11 +67,17 @@ static void call(struct rig *r, int kind)
 	case 10:
 		ck_assert_int_eq(vs_cq_poll(r->scq, &wc, 1), 0);
 		break;
+	case 11:
+		rig_post(r, VS_WR_SEND, 1, 0, 8);
+		rig_expect(r, VS_OP_RC_SEND_ONLY, D);
+		break;
+	case 12:
+		rig_in_send(r, VS_OP_RC_SEND_ONLY, P + 1, 8);
+		break;
 	default:
 		rig_post(r, VS_WR_SEND, 1, 0, 8);
 		rig_drain(r);
-		rig_in_ack(r, D, 0x1f, 1);
-		rig_next_timer(r, 1000000000);
+		ck_assert(rig_next_timer(r, 1000000000));
 		break;
 	}
 }
@@ -151,6 +157,25 @@ START_TEST(an_atomic_is_told_with_both_values)
 	ev = last_of(r, VS_EV_DMA_ATOMIC);
 	ck_assert(ev->a[0] == MEM(r, 64) && ev->a[1] == 7 && ev->a[2] == t[_i].after && ev->a[3] == KEY(r));
 	ck_assert_uint_eq(ev->cause, last_of(r, VS_EV_PKT_RX)->seq);
+	rig_free(r);
+}
+END_TEST
+
+START_TEST(a_port_event_is_about_no_object)
+{
+	static const enum vs_async_type types[] = {VS_EVENT_PORT_ERR, VS_EVENT_PORT_ACTIVE, VS_EVENT_GID_CHANGE};
+	struct rig *r = rig_new(NULL);
+	struct vs_gid_entry gid = vs_dev_attr(r->dev)->gids[0];
+	struct vs_async ev;
+
+	vs_dev_set_link(r->dev, false);
+	vs_dev_set_link(r->dev, true);
+	ck_assert_int_eq(vs_dev_set_gid(r->dev, 1, &gid), VS_OK);
+	for (unsigned i = 0; i < 3; i++) {
+		ck_assert_int_eq(vs_dev_poll_async(r->dev, &ev), 1);
+		ck_assert(ev.type == types[i] && ev.object == NULL && ev.cookie == 0);
+	}
+	rig_expect_no_async(r);
 	rig_free(r);
 }
 END_TEST
@@ -253,9 +278,10 @@ Suite *vs_suite(void)
 	Suite *s = suite_create("core causes");
 	TCase *tc = tcase_create("causes");
 
-	tcase_add_loop_test(tc, no_call_leaves_a_cause_behind, 0, 12);
+	tcase_add_loop_test(tc, no_call_leaves_a_cause_behind, 0, 14);
 	tcase_add_test(tc, a_change_of_state_leads_back_to_the_call);
 	tcase_add_loop_test(tc, a_dropped_packet_leads_back_to_its_transmission, 0, 2);
+	tcase_add_test(tc, a_port_event_is_about_no_object);
 	tcase_add_loop_test(tc, an_atomic_is_told_with_both_values, 0, 3);
 	suite_add_tcase(s, tc);
 

@@ -270,6 +270,27 @@ START_TEST(rto_058_a_wait_for_credits_is_told_once)
 }
 END_TEST
 
+/* Each response makes room in the window, the ones without an AETH, too. */
+START_TEST(req_020_a_middle_response_lets_the_next_request_go)
+{
+	struct rig *r = rig_new(&(struct rig_opt){.dev.rc_window = 4, .dev.ack_every = 4});
+	unsigned i;
+
+	rig_post(r, VS_WR_RDMA_READ, 1, 0, 4096);
+	for (i = 0; i < 4; i++)
+		rig_post(r, VS_WR_SEND, 2 + i, 8192, 8);
+	rig_expect(r, VS_OP_RC_READ_REQUEST, D);
+	rig_expect_silence(r);
+	rig_in_read_response(r, VS_OP_RC_READ_RESPONSE_FIRST, D, 1024, 0);
+	rig_expect(r, VS_OP_RC_SEND_ONLY, D + 4);
+	rig_expect_silence(r);
+	rig_in_read_response(r, VS_OP_RC_READ_RESPONSE_MIDDLE, D + 1, 1024, 0);
+	rig_expect(r, VS_OP_RC_SEND_ONLY, D + 5);
+	rig_expect_silence(r);
+	rig_free(r);
+}
+END_TEST
+
 Suite *vs_suite(void)
 {
 	Suite *s = suite_create("core comp");
@@ -277,6 +298,7 @@ Suite *vs_suite(void)
 
 	tcase_add_loop_test(tc, rto_019_every_answer_beyond_an_open_read_asks_for_it_again, 0, 4);
 	tcase_add_test(tc, rto_047_data_for_a_send_behind_an_open_read_is_not_judged_yet);
+	tcase_add_test(tc, req_020_a_middle_response_lets_the_next_request_go);
 	tcase_add_test(tc, rto_058_a_wait_for_credits_is_told_once);
 	tcase_add_loop_test(tc, cq_002_an_overflow_in_the_middle_of_an_answer_ends_it, 0, 4);
 	tcase_add_loop_test(tc, rto_032_a_sequence_nak_during_an_rnr_wait_does_not_end_it, 0, 2);

@@ -471,6 +471,47 @@ START_TEST(connecting_takes_memory_for_one_connection)
 }
 END_TEST
 
+START_TEST(a_connection_that_is_given_up_is_used_again)
+{
+	struct rig *r = rig_new(&reset);
+	struct vs_conn_param p = param(r);
+	uint64_t before = 0;
+	struct vs_conn *c;
+	unsigned i;
+	int err;
+
+	for (i = 0; i < 20; i++) {
+		c = vs_connect(r->dev, &p, 0, &err);
+		vs_conn_destroy(c); /* nobody has answered: it is gone at once */
+		ck_assert_uint_eq(vs_dev_deadline(r->dev), VS_NEVER);
+		ck_assert(i == 0 || r->allocs == before);
+		before = r->allocs;
+	}
+	rig_free(r);
+}
+END_TEST
+
+START_TEST(nothing_waits_for_what_is_over)
+{
+	struct rig *r = rig_new(&reset);
+	struct vs_conn_param p = param(r);
+	struct vs_cm_msg m = {.attribute = VS_CM_ATTR_REJ};
+	int err;
+	struct vs_conn *c = _i == 0 ? vs_connect(r->dev, &p, 0, &err) : vs_sidr_resolve(r->dev, &p, 0, &err);
+
+	ck_assert_uint_ne(vs_dev_deadline(r->dev), VS_NEVER);
+	m.rej.remote_comm_id = c->local_id;
+	if (_i == 1) {
+		m = (struct vs_cm_msg){.attribute = VS_CM_ATTR_SIDR_REP};
+		m.sidr_rep.request_id = c->local_id;
+	}
+	in_mad(r, &m, 1);
+	ck_assert_int_eq(vs_conn_state(c), VS_CONN_CLOSED);
+	ck_assert_uint_eq(vs_dev_deadline(r->dev), VS_NEVER);
+	rig_free(r);
+}
+END_TEST
+
 Suite *vs_suite(void)
 {
 	Suite *s = suite_create("core conn trace");
@@ -482,6 +523,8 @@ Suite *vs_suite(void)
 	tcase_add_test(tc, what_a_call_does_leads_back_to_the_call);
 	tcase_add_loop_test(tc, a_refused_call_says_so_and_does_nothing, 0, 6);
 	tcase_add_test(tc, a_rep_or_rej_for_a_lookup_is_nobodys);
+	tcase_add_test(tc, a_connection_that_is_given_up_is_used_again);
+	tcase_add_loop_test(tc, nothing_waits_for_what_is_over, 0, 2);
 	tcase_add_test(tc, connecting_takes_memory_for_one_connection);
 	tcase_add_loop_test(tc, a_mad_that_is_no_cm_message_is_dropped_for_its_reason, 0, 9);
 	suite_add_tcase(s, tc);

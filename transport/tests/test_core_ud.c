@@ -202,6 +202,31 @@ static bool knows_2(void *ctx, const uint8_t gid[16], uint8_t mac[6])
 	return gid[15] == 2;
 }
 
+START_TEST(a_group_has_its_mac)
+{
+	static const struct {
+		uint8_t gid[16], mac[6];
+	} t[] = {
+		{{[10] = 0xff, 0xff, 239, 0x81, 2, 3}, {0x01, 0x00, 0x5e, 0x01, 2, 3}},
+		{{[10] = 0xff, 0xff, 224, 0x7f, 2, 3}, {0x01, 0x00, 0x5e, 0x7f, 2, 3}},
+		{{0xff, 0x0e, [11] = 9, 1, 2, 3, 4}, {0x33, 0x33, 1, 2, 3, 4}},
+	};
+	struct rig_opt o = {.type = VS_QPT_UD, .ipv6 = _i == 2};
+	struct rig *r = rig_new(&o);
+	struct vs_av av = rig_attr(r).av;
+	struct vs_send_wr wr;
+	struct vs_sge sge;
+	int err;
+
+	memcpy(av.dgid, t[_i].gid, 16);
+	memset(av.dmac, 0, 6);
+	wr = send_wr(r, 1, &sge, 8, vs_ah_create(r->pd, &av, &err));
+	ck_assert_int_eq(vs_qp_post_send(r->qp, &wr), VS_OK);
+	ck_assert_mem_eq(rig_expect(r, VS_OP_UD_SEND_ONLY, RIG_DUT_PSN).eth.dst, t[_i].mac, 6);
+	rig_free(r);
+}
+END_TEST
+
 START_TEST(an_address_without_a_destination_is_refused)
 {
 	struct rig_opt o = {.type = VS_QPT_UD};
@@ -272,6 +297,7 @@ Suite *vs_suite(void)
 	suite_add_tcase(s, tc);
 
 	tc = tcase_create("addresses");
+	tcase_add_loop_test(tc, a_group_has_its_mac, 0, 3);
 	tcase_add_loop_test(tc, an_address_without_a_destination_is_refused, 0, 17);
 	tcase_add_loop_test(tc, an_address_needs_a_neighbour, 0, 3);
 	suite_add_tcase(s, tc);

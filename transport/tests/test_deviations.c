@@ -260,7 +260,21 @@ static bool atomic_nak_opcode(struct rig *r)
 
 static bool cq_destroy_in_use(struct rig *r)
 {
-	return vs_cq_destroy(r->scq) == VS_OK;
+	const struct vs_event *last;
+	bool seen;
+
+	rig_post(r, VS_WR_SEND, 1, 0, 8);
+	rig_post_recv(r, 2, 64, 8);
+	seen = vs_cq_destroy(r->scq) == VS_OK;
+	if (!seen)
+		return false;
+	rig_drain(r);
+	rig_in_ack(r, D, 0x1f, 1); /* completes into nowhere */
+	last = &r->log[r->log_len - 1];
+	ck_assert(last->type == VS_EV_CQE && last->a[5] == 0);
+	rig_in_send(r, VS_OP_RC_SEND_ONLY, P, 8); /* the other queue is still there */
+	ck_assert_int_eq(status_of(r->rcq), VS_WC_SUCCESS);
+	return true;
 }
 
 static bool mcast_wrong_qpn(struct rig *r)
