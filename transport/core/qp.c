@@ -31,13 +31,12 @@ static enum vs_reason check_init(const struct vs_dev *dev, const struct vs_pd *p
 	return VS_REASON_NONE;
 }
 
-static int alloc_queues(struct vs_qp *qp)
+static bool alloc_queues(struct vs_qp *qp)
 {
 	struct vs_dev *dev = qp->dev;
 	const struct vs_qp_cap *c = &qp->init.cap;
 	size_t sges = c->max_send_sge > 0 ? c->max_send_sge : 1, slots;
 	uint32_t i;
-	int rc;
 
 	qp->sq.size = c->max_send_wr;
 	qp->sq.mask = vs_ring_mask(c->max_send_wr);
@@ -48,16 +47,15 @@ static int alloc_queues(struct vs_qp *qp)
 		if (c->max_inline_data > 0)
 			qp->sq.inline_buf = vs_alloc(dev, slots * c->max_inline_data);
 		if (qp->sq.wqe == NULL || qp->sq.sges == NULL || (c->max_inline_data > 0 && qp->sq.inline_buf == NULL))
-			return VS_ERR_NOSPACE;
+			return false;
 		for (i = 0; i < slots; i++) {
 			qp->sq.wqe[i].sge = &qp->sq.sges[i * sges];
 			if (qp->sq.inline_buf != NULL)
 				qp->sq.wqe[i].inline_data = &qp->sq.inline_buf[(size_t)i * c->max_inline_data];
 		}
 	}
-	rc = vs_rq_init(dev, &qp->rq, qp->srq != NULL ? 0 : c->max_recv_wr, c->max_recv_sge);
-	if (rc != VS_OK)
-		return rc;
+	if (vs_rq_init(dev, &qp->rq, qp->srq != NULL ? 0 : c->max_recv_wr, c->max_recv_sge) != VS_OK)
+		return false;
 	qp->resp.wqe_sge_max = qp->srq != NULL ? qp->srq->rq.max_sge : c->max_recv_sge;
 	if (qp->resp.wqe_sge_max == 0)
 		qp->resp.wqe_sge_max = 1;
@@ -66,7 +64,7 @@ static int alloc_queues(struct vs_qp *qp)
 	qp->resp.rres_size = qp->type == VS_QPT_RC ? dev->attr.max_rd_atomic : 1;
 	qp->resp.rres_mask = vs_ring_mask(qp->resp.rres_size);
 	qp->resp.rres = vs_alloc(dev, ((size_t)qp->resp.rres_mask + 1) * sizeof(qp->resp.rres[0]));
-	return qp->resp.wqe_sge != NULL && qp->resp.rres != NULL ? VS_OK : VS_ERR_NOSPACE;
+	return qp->resp.wqe_sge != NULL && qp->resp.rres != NULL;
 }
 
 static void free_queues(struct vs_qp *qp)
@@ -117,7 +115,7 @@ static struct vs_qp *qp_new(struct vs_pd *pd, const struct vs_qp_init *init)
 	qp->recv_cq = init->recv_cq;
 	qp->attr.state = VS_QPS_RESET;
 	init_timers(qp);
-	if (alloc_queues(qp) != VS_OK || vs_timer_reserve(dev, QP_TIMERS) != VS_OK) {
+	if (!alloc_queues(qp) || vs_timer_reserve(dev, QP_TIMERS) != VS_OK) {
 		free_queues(qp);
 		vs_free(dev, qp, sizeof(*qp));
 		return NULL;

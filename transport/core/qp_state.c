@@ -291,8 +291,7 @@ static void apply(struct vs_qp *qp, const struct vs_qp_attr *wanted, uint32_t ma
 		qp->attr.en_sqd_async_notify = 0;
 	take_values(qp, wanted, mask);
 	if (to == VS_QPS_ERR) {
-		if (from != VS_QPS_ERR)
-			vs_qp_error(qp, VS_REASON_BY_USER);
+		vs_qp_error(qp, VS_REASON_BY_USER);
 		return;
 	}
 	if (to != from)

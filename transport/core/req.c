@@ -69,8 +69,7 @@ static void fail(struct vs_qp *qp, struct vs_swqe *w, enum vs_wc_status status, 
 	w->status = (uint8_t)status;
 	w->why = (uint16_t)why;
 	vs_req_retire(qp);
-	if (qp->attr.state == VS_QPS_RTS || qp->attr.state == VS_QPS_SQD)
-		ask_again(qp, w->npsn > 0 ? w->first_psn : qp->req.next_psn);
+	ask_again(qp, w->npsn > 0 ? w->first_psn : qp->req.next_psn);
 }
 
 /* Entered SQD: a message in progress asks with its last packet, else the newest one that is out does. */
@@ -94,8 +93,6 @@ void vs_req_retire(struct vs_qp *qp)
 		if (w->state != VS_WQE_DONE)
 			break;
 		vs_sq_complete_head(qp, status, why, vs_swqe_is_rd_atomic(w) ? w->length : 0);
-		if (qp->attr.state == VS_QPS_ERR)
-			return;
 		if (status != VS_WC_SUCCESS) {
 			vs_qp_sq_error(qp, why);
 			return;
@@ -123,8 +120,6 @@ void vs_req_reset(struct vs_qp *qp)
 	qp->req.lsn = 0;
 	qp->req.has_lsn = false;
 	qp->req.rd_atomic_out = 0;
-	qp->req.retry_left = qp->attr.retry_cnt;
-	qp->req.rnr_left = qp->attr.rnr_retry;
 	qp->req.since_ackreq = 0;
 	qp->req.rnr_wait = qp->req.gap_told = qp->req.probed = qp->req.credit_told = false;
 	qp->req.retry_cause = qp->req.tx_cause = 0;

@@ -238,6 +238,13 @@ START_TEST(qps_060_the_second_life_has_its_reads_credits_and_waits_for_itself)
 		rig_expect_ack(r, P, 1);
 		rig_expect_wc(r, r->rcq, 2, VS_WC_SUCCESS);
 		break;
+	case 4: /* receives are posted */
+		rig_post_recv(r, 1, 0, 64);
+		again(r);
+		rig_in_send(r, VS_OP_RC_SEND_ONLY, P, 8);
+		rig_expect_nak(r, P, 0x20 | 12, 0);
+		rig_expect_no_wc(r);
+		break;
 	default: /* a gap was told */
 		rig_in_send(r, VS_OP_RC_SEND_ONLY, P + 3, 8);
 		rig_drain(r);
@@ -286,7 +293,7 @@ Suite *vs_suite(void)
 	suite_add_tcase(s, tc);
 
 	tc = tcase_create("second life");
-	tcase_add_loop_test(tc, qps_060_the_second_life_has_its_reads_credits_and_waits_for_itself, 0, 5);
+	tcase_add_loop_test(tc, qps_060_the_second_life_has_its_reads_credits_and_waits_for_itself, 0, 6);
 	suite_add_tcase(s, tc);
 
 	tc = tcase_create("class");

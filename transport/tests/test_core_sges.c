@@ -92,6 +92,25 @@ START_TEST(a_message_is_scattered_over_the_receive)
 }
 END_TEST
 
+/* The place in the ring that the open message's receive had is taken by the next one. */
+START_TEST(an_open_message_keeps_its_receive)
+{
+	struct rig *r = with(VS_QPT_RC);
+	struct vs_sge other = {MEM(r, 16384), 4096, vs_mr_lkey(r->mr)};
+	struct vs_recv_wr wr = {2, &other, 1};
+
+	receive(r);
+	rig_in_send(r, VS_OP_RC_SEND_FIRST, P, 1024);
+	for (unsigned i = 0; i < 4; i++) /* all places of the ring */
+		ck_assert_int_eq(vs_qp_post_recv(r->qp, &wr), VS_OK);
+	rig_in_send(r, VS_OP_RC_SEND_MIDDLE, P + 1, 1024);
+	rig_in_send(r, VS_OP_RC_SEND_LAST, P + 2, TOTAL - 2048);
+	holds(r, message(), TOTAL);
+	ck_assert_uint_eq(rig_expect_wc(r, r->rcq, 1, VS_WC_SUCCESS).byte_len, TOTAL);
+	rig_free(r);
+}
+END_TEST
+
 START_TEST(a_datagram_is_scattered_behind_its_40_bytes)
 {
 	struct rig *r = with(VS_QPT_UD);
@@ -216,6 +235,7 @@ Suite *vs_suite(void)
 	TCase *tc = tcase_create("elements");
 
 	tcase_add_loop_test(tc, a_message_is_scattered_over_the_receive, 0, 2);
+	tcase_add_test(tc, an_open_message_keeps_its_receive);
 	tcase_add_test(tc, a_datagram_is_scattered_behind_its_40_bytes);
 	tcase_add_loop_test(tc, a_message_is_gathered, 0, 5);
 	tcase_add_test(tc, read_data_is_scattered);
