@@ -307,11 +307,7 @@ static struct vs_swqe *next_request(struct vs_qp *qp)
 				continue;
 			}
 		}
-		if (qp->sq.send_pkt >= packets(qp, w)) {
-			qp->sq.send++;
-			qp->sq.send_pkt = 0;
-			continue;
-		}
+		assert(qp->sq.send_pkt < packets(qp, w)); /* the last one moved the cursor on */
 		return w;
 	}
 	return NULL;

@@ -559,24 +559,16 @@ static struct verdict run_checks(struct request *q)
 static void uc_request(struct request *q)
 {
 	struct vs_qp *qp = q->qp;
-	uint32_t psn = q->p->bth.psn;
 	struct verdict v;
 
-	if (psn != qp->resp.epsn || (q->starts && qp->resp.in_message)) {
-		/* Lost packets: what was begun is given up, its receive WQE is used again (UC-001). */
+	/* Lost packets: what was begun is given up, its receive WQE is used again (UC-001). */
+	if (q->p->bth.psn != qp->resp.epsn || q->starts)
 		qp->resp.in_message = false;
-		if (!q->starts) {
-			qp->resp.epsn = vs_psn_add(psn, 1);
-			act(q, &(struct verdict){.action = DROP, .reason = VS_REASON_UC_LOST});
-			return;
-		}
-	}
 	v = q->starts || qp->resp.in_message ? run_checks(q) : silent(VS_REASON_UC_LOST);
 	if (v.action == PASS) {
 		commit(q);
 		return;
 	}
-	qp->resp.epsn = vs_psn_add(psn, 1);
 	qp->resp.in_message = false;
 	if (v.action == NAK_FATAL && v.nak == VS_NAK_REM_OP) { /* the receive WQE itself is bad: a local error */
 		struct vs_wc wc = {.status = v.status, .opcode = VS_WC_RECV, .vendor_err = (uint32_t)v.reason};
@@ -628,7 +620,6 @@ void vs_resp_reset(struct vs_qp *qp)
 	qp->resp.msn = 0;
 	qp->resp.in_message = qp->resp.nak_seq_sent = qp->resp.rnr_sent = qp->resp.comm_est = qp->resp.dying = false;
 	qp->resp.has_wqe = false;
-	qp->resp.received = 0;
 	qp->resp.rres_head = qp->resp.rres_tail = 0;
 	vs_answers_clear(qp);
 }

@@ -291,6 +291,52 @@ START_TEST(req_020_a_middle_response_lets_the_next_request_go)
 }
 END_TEST
 
+/* A region that goes while its message is being sent: the message fails, nothing more of it leaves. */
+START_TEST(req_037_a_source_that_goes_in_the_middle_of_a_message)
+{
+	struct rig_opt o = {.type = _i == 0 ? VS_QPT_RC : VS_QPT_UC};
+	struct rig *r = rig_new(&o);
+	struct vs_mr *mr = region(r, r->pd, VS_ACCESS_LOCAL_WRITE);
+	struct vs_sge sge = {MEM(r, OFF), 2000, vs_mr_lkey(mr)};
+	struct vs_send_wr wr = {.wr_id = 1, .opcode = VS_WR_SEND, .sg_list = &sge, .num_sge = 1};
+
+	ck_assert_int_eq(vs_qp_post_send(r->qp, &wr), VS_OK); /* not signaled: the failure is told anyway */
+	rig_post(r, VS_WR_SEND, 2, 0, 8);
+	rig_expect(r, _i == 0 ? VS_OP_RC_SEND_FIRST : VS_OP_UC_SEND_FIRST, D);
+	ck_assert_int_eq(vs_mr_dereg(mr), VS_OK);
+	rig_expect_silence(r);
+	ck_assert_uint_eq(rig_expect_wc(r, r->scq, 1, VS_WC_LOC_PROT_ERR).vendor_err, VS_REASON_LKEY_INVALID);
+	rig_expect_wc(r, r->scq, 2, VS_WC_WR_FLUSH_ERR);
+	ck_assert_int_eq(vs_qp_state(r->qp), _i == 0 ? VS_QPS_ERR : VS_QPS_SQE);
+	rig_free(r);
+}
+END_TEST
+
+/* Each placement needs its own right of the region, and no other. */
+START_TEST(enh_007_a_flush_needs_the_right_of_its_placement_alone)
+{
+	static const uint32_t rights[] = {VS_ACCESS_FLUSH_GLOBAL, VS_ACCESS_FLUSH_PERSISTENT};
+	struct rig *r = rig_new(NULL);
+	struct vs_mr *mr = region(r, r->pd, rights[_i / 4 % 2]);
+	uint8_t plt = (uint8_t)(_i % 4);
+	struct vs_pkt p = rig_pkt(r, VS_OP_RC_FLUSH, P);
+
+	p.ext.feth.plt = plt;
+	p.ext.feth.sel = (uint8_t)(_i / 8);
+	p.ext.reth.va = MEM(r, OFF);
+	p.ext.reth.rkey = vs_mr_rkey(mr);
+	p.ext.reth.dmalen = 64;
+	rig_in(r, &p);
+	if (plt == 0)
+		rig_expect_nak(r, P, 0x61, 0);
+	else if (plt == 1u + (unsigned)_i / 4 % 2)
+		rig_expect(r, VS_OP_RC_READ_RESPONSE_ONLY, P);
+	else
+		rig_expect_nak(r, P, 0x62, 0);
+	rig_free(r);
+}
+END_TEST
+
 Suite *vs_suite(void)
 {
 	Suite *s = suite_create("core comp");
@@ -298,6 +344,8 @@ Suite *vs_suite(void)
 
 	tcase_add_loop_test(tc, rto_019_every_answer_beyond_an_open_read_asks_for_it_again, 0, 4);
 	tcase_add_test(tc, rto_047_data_for_a_send_behind_an_open_read_is_not_judged_yet);
+	tcase_add_loop_test(tc, req_037_a_source_that_goes_in_the_middle_of_a_message, 0, 2);
+	tcase_add_loop_test(tc, enh_007_a_flush_needs_the_right_of_its_placement_alone, 0, 16);
 	tcase_add_test(tc, req_020_a_middle_response_lets_the_next_request_go);
 	tcase_add_test(tc, rto_058_a_wait_for_credits_is_told_once);
 	tcase_add_loop_test(tc, cq_002_an_overflow_in_the_middle_of_an_answer_ends_it, 0, 4);

@@ -199,6 +199,19 @@ static struct refusal remote_memory(struct rig *r, int kind)
 		mr = region(r, 64, VS_ACCESS_LOCAL_WRITE);
 		rig_in_read(r, P, MEM(r, 4096), vs_mr_rkey(mr), 8);
 		return (struct refusal){VS_REASON_RKEY_ACCESS, 0x62, 0};
+	case 27: /* one byte is enough to look at the key */
+		rig_in_read(r, P, MEM(r, 0), KEY(r) ^ 0x100, 1);
+		return (struct refusal){VS_REASON_RKEY_INVALID, 0x62, 0};
+	case 28:
+		rig_in_write(r, VS_OP_RC_WRITE_ONLY, P, MEM(r, 0), KEY(r) ^ 0x100, 1, 1);
+		return (struct refusal){VS_REASON_RKEY_INVALID, 0x62, 0};
+	case 29: /* also where the region goes in the middle */
+		mr = region(r, 2048, VS_ACCESS_LOCAL_WRITE | VS_ACCESS_REMOTE_WRITE);
+		rig_in_write(r, VS_OP_RC_WRITE_FIRST, P, MEM(r, 4096), vs_mr_rkey(mr), 1025, 1024);
+		rig_drain(r);
+		ck_assert_int_eq(vs_mr_dereg(mr), VS_OK);
+		rig_in_write(r, VS_OP_RC_WRITE_LAST, P + 1, 0, 0, 0, 1);
+		return (struct refusal){VS_REASON_RKEY_INVALID, 0x62, 1};
 	default: /* 7 of the 8 bytes are inside */
 		mr = region(r, 15, VS_ACCESS_LOCAL_WRITE | VS_ACCESS_REMOTE_ATOMIC);
 		in_atomic(r, VS_OP_RC_FETCH_ADD, P, MEM(r, 4096 + 8), vs_mr_rkey(mr));
@@ -209,20 +222,20 @@ static struct refusal remote_memory(struct rig *r, int kind)
 static struct refusal receive_buffer(struct rig *r, int kind)
 {
 	switch (kind) {
-	case 28:
+	case 31:
 		rig_post_recv(r, 1, 0, 63);
 		rig_in_send(r, VS_OP_RC_SEND_ONLY, P, 64);
 		return (struct refusal){VS_REASON_RECEIVE_LENGTH, 0x61, 0};
-	case 29:
+	case 32:
 		bad_receive(r, 0);
 		return (struct refusal){VS_REASON_LKEY_INVALID, 0x63, 0};
-	case 30:
+	case 33:
 		bad_receive(r, 1);
 		return (struct refusal){VS_REASON_LKEY_PD, 0x63, 0};
-	case 31:
+	case 34:
 		bad_receive(r, 2);
 		return (struct refusal){VS_REASON_LKEY_ACCESS, 0x63, 0};
-	case 32:
+	case 35:
 		bad_receive(r, 3);
 		return (struct refusal){VS_REASON_LKEY_RANGE, 0x63, 0};
 	default:
@@ -230,13 +243,13 @@ static struct refusal receive_buffer(struct rig *r, int kind)
 		return (struct refusal){VS_REASON_LKEY_INVALID, 0x63, 0};
 	}
 }
-#define REFUSALS 34
+#define REFUSALS 37
 
 static struct refusal refused_request(struct rig *r, int kind)
 {
 	return kind < 12   ? order_or_right(r, kind)
 	       : kind < 21 ? length_or_depth(r, kind)
-	       : kind < 28 ? remote_memory(r, kind)
+	       : kind < 31 ? remote_memory(r, kind)
 			   : receive_buffer(r, kind);
 }
 
@@ -260,9 +273,9 @@ START_TEST(a_refused_request_says_why)
 	ck_assert(state->a[1] == VS_QPS_ERR && state->a[2] == f.why);
 	ck_assert_uint_eq(rig_expect(r, VS_OP_RC_ACKNOWLEDGE, vs_psn_add(P, f.psn)).ext.aeth.syndrome, f.syndrome);
 	rig_expect_silence(r);
-	if (_i >= 28) /* the receive it was found in says so, too */
+	if (_i >= 31) /* the receive it was found in says so, too */
 		ck_assert_uint_eq(
-			rig_expect_wc(r, r->rcq, 1, _i == 28 ? VS_WC_LOC_LEN_ERR : VS_WC_LOC_PROT_ERR).vendor_err,
+			rig_expect_wc(r, r->rcq, 1, _i == 31 ? VS_WC_LOC_LEN_ERR : VS_WC_LOC_PROT_ERR).vendor_err,
 			f.why);
 	else
 		rig_expect_async(r, f.syndrome == 0x62 ? VS_EVENT_QP_ACCESS_ERR : VS_EVENT_QP_REQ_ERR);
