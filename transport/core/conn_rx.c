@@ -50,7 +50,7 @@ static void way_back(struct rx_cm *r)
 	av->dlid = r->rx->slid;
 	av->sl = r->rx->sl;
 	if (p->flags & VS_PKT_HAS_ETH) {
-		memcpy(av->dmac, p->eth.src, 6);
+		memcpy(av->dmac, p->eth.src, sizeof(av->dmac));
 		av->has_vlan = p->eth.vlan_count > 0;
 		av->vlan_id = av->has_vlan ? p->eth.vlan[0].tci & 0xfff : 0;
 	}

@@ -491,7 +491,7 @@ struct vs_rx {
 	bool ecn_ce;
 	bool ipv4;
 	uint8_t sgid[16], dgid[16]; /* IPv4 as ::ffff: */
-	uint16_t slid, dlid;
+	uint16_t slid;
 	uint8_t sl;
 };
 void vs_rx_packet(struct vs_dev *dev, enum vs_link link, const uint8_t *buf, size_t len,

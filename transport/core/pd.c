@@ -58,7 +58,7 @@ static bool mcast_mac(const uint8_t gid[16], uint8_t mac[6])
 		memcpy(mac + 2, gid + 12, 4);
 		return true;
 	}
-	if (memcmp(gid, v4mapped, 12) != 0 || (gid[12] & 0xf0) != 0xe0)
+	if (memcmp(gid, v4mapped, sizeof(v4mapped)) != 0 || (gid[12] & 0xf0) != 0xe0)
 		return false;
 	mac[0] = 0x01;
 	mac[1] = 0x00;

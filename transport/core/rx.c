@@ -93,7 +93,6 @@ static void note_addresses(struct vs_rx *rx)
 
 	rx->ipv4 = p->encap == VS_ENCAP_ROCEV2_IPV4;
 	rx->slid = p->lrh.slid; /* 0 on Ethernet */
-	rx->dlid = p->lrh.dlid;
 	rx->sl = p->encap == VS_ENCAP_IB || p->encap == VS_ENCAP_IB_GRH ? p->lrh.sl
 		 : p->eth.vlan_count > 0                                ? (uint8_t)(p->eth.vlan[0].tci >> 13)
 									: 0;
@@ -130,7 +129,8 @@ static enum vs_reason check_destination(const struct vs_dev *dev, const struct v
 	const struct vs_pkt *p = &rx->p;
 	bool mcast_qp = p->bth.destqp == VS_QPN_MULTICAST;
 
-	if (p->flags & VS_PKT_HAS_ETH && !(p->eth.dst[0] & 1) && memcmp(p->eth.dst, dev->attr.mac, 6) != 0)
+	if (p->flags & VS_PKT_HAS_ETH && !(p->eth.dst[0] & 1) &&
+	    memcmp(p->eth.dst, dev->attr.mac, sizeof(p->eth.dst)) != 0)
 		return VS_REASON_NOT_FOR_US;
 	if ((p->encap == VS_ENCAP_IB || p->encap == VS_ENCAP_IB_GRH) && p->lrh.dlid < 0xc000 &&
 	    p->lrh.dlid != dev->attr.lid)

@@ -44,8 +44,8 @@ static void fill_network(struct vs_qp *qp, struct vs_pkt *p, uint8_t opcode, con
 	uint8_t hop = av->hop_limit != 0 ? av->hop_limit : 64;
 
 	if (p->flags & VS_PKT_HAS_ETH) {
-		memcpy(p->eth.dst, av->dmac, 6);
-		memcpy(p->eth.src, dev->attr.mac, 6);
+		memcpy(p->eth.dst, av->dmac, sizeof(p->eth.dst));
+		memcpy(p->eth.src, dev->attr.mac, sizeof(p->eth.src));
 		if (av->has_vlan) {
 			p->eth.vlan_count = 1;
 			p->eth.vlan[0].tpid = 0x8100;
@@ -64,8 +64,8 @@ static void fill_network(struct vs_qp *qp, struct vs_pkt *p, uint8_t opcode, con
 	case VS_ENCAP_ROCEV2_IPV4:
 		p->ipv4.tos = tclass_of(dev, av, opcode, true);
 		p->ipv4.ttl = hop;
-		memcpy(p->ipv4.src, sgid + 12, 4);
-		memcpy(p->ipv4.dst, av->dgid + 12, 4);
+		memcpy(p->ipv4.src, sgid + 12, sizeof(p->ipv4.src));
+		memcpy(p->ipv4.dst, av->dgid + 12, sizeof(p->ipv4.dst));
 		return;
 	default:
 		break;
