@@ -276,6 +276,8 @@ START_TEST(roc_012_all_six_bits_of_the_class_are_the_dscp)
 	rig_post(r, VS_WR_SEND, 1, 0, 8);
 	p = rig_expect(r, VS_OP_RC_SEND_ONLY, D);
 	ck_assert_uint_eq(_i >= 64 ? p.grh.tclass : p.ipv4.tos, tclass & 0xfc);
+	/* ROC-003: without a flow label both QPNs make the source port */
+	ck_assert_uint_eq(p.udp.sport, vs_udp_sport(0, vs_qp_num(r->qp), RIG_PEER_QPN));
 	rig_free(r);
 }
 END_TEST

@@ -51,6 +51,25 @@ START_TEST(rse_016_a_bad_receive_of_a_datagram)
 }
 END_TEST
 
+START_TEST(a_datagram_says_which_way_it_came)
+{
+	struct rig_opt o = {.type = VS_QPT_UD, .ib = _i == 0, .ib_grh = _i == 1};
+	struct rig *r = rig_new(&o);
+	struct vs_pkt p = datagram(r, 16);
+	struct vs_wc wc;
+
+	rig_post_recv(r, 1, 0, 128);
+	p.lrh.slid = 2;
+	p.lrh.sl = 5;
+	p.ext.deth.srcqp = 0x00beef;
+	rig_in(r, &p);
+	wc = rig_expect_wc(r, r->rcq, 1, VS_WC_SUCCESS);
+	ck_assert(wc.slid == 2 && wc.sl == 5 && wc.src_qp == 0x00beef && wc.byte_len == 56);
+	ck_assert_uint_eq(wc.wc_flags, _i == 1 ? VS_WC_GRH : 0);
+	rig_free(r);
+}
+END_TEST
+
 START_TEST(rse_016_a_bad_receive_of_uc)
 {
 	struct rig_opt o = {.type = VS_QPT_UC};
@@ -286,6 +305,7 @@ Suite *vs_suite(void)
 	TCase *tc = tcase_create("receives");
 
 	tcase_add_test(tc, rse_016_a_bad_receive_of_a_datagram);
+	tcase_add_loop_test(tc, a_datagram_says_which_way_it_came, 0, 2);
 	tcase_add_loop_test(tc, rse_016_a_bad_receive_of_uc, 0, 2);
 	tcase_add_test(tc, rse_015_a_uc_message_longer_than_its_receive_is_dropped);
 	suite_add_tcase(s, tc);
