@@ -201,34 +201,6 @@ static void negative_ack(struct vs_qp *qp, struct vs_rx *rx)
 
 /* ---- READ responses ---- */
 
-/* Writes `len` bytes of the message from `offset` on into the SGEs. */
-static enum vs_reason scatter(struct vs_qp *qp, const struct vs_swqe *w, uint32_t offset, const uint8_t *src,
-			      uint32_t len)
-{
-	uint32_t i;
-
-	for (i = 0; i < w->num_sge && len > 0; i++) {
-		const struct vs_sge *s = &w->sge[i];
-		uint32_t n = s->length > offset ? s->length - offset : 0;
-		enum vs_reason r;
-		uint64_t host;
-
-		if (n == 0) {
-			offset -= s->length;
-			continue;
-		}
-		n = n < len ? n : len;
-		r = vs_key_check_local(qp->pd, s->lkey, s->addr + offset, n, VS_ACCESS_LOCAL_WRITE, &host);
-		if (r != VS_REASON_NONE)
-			return r;
-		vs_dma_write(qp->dev, qp, s->lkey, host, src, n);
-		src += n;
-		len -= n;
-		offset = 0;
-	}
-	return VS_REASON_NONE;
-}
-
 /*
  * Response number k of a READ: First/Only where a request began (the whole READ, or the newest
  * repeat from its first missing response), Middle/Last elsewhere; where a repeat began, answers to the
@@ -269,7 +241,8 @@ static void take_read_data(struct vs_qp *qp, struct vs_swqe *w, const struct vs_
 	enum vs_wc_status status = check_read_response(qp, w, p, &why);
 
 	if (status == VS_WC_SUCCESS) {
-		why = scatter(qp, w, w->responses_done * qp->mtu, p->payload, p->payload_len);
+		why = vs_scatter(qp, qp->pd, w->sge, w->num_sge, w->responses_done * qp->mtu, p->payload,
+				 p->payload_len);
 		if (why != VS_REASON_NONE)
 			status = VS_WC_LOC_PROT_ERR;
 	}
@@ -306,7 +279,7 @@ static void take_atomic(struct vs_qp *qp, struct vs_swqe *w, const struct vs_pkt
 		bad_response(qp, VS_WC_BAD_RESP_ERR, VS_REASON_RESPONSE_OPCODE);
 		return;
 	}
-	why = scatter(qp, w, 0, (const uint8_t *)&value, sizeof(value));
+	why = vs_scatter(qp, qp->pd, w->sge, w->num_sge, 0, (const uint8_t *)&value, sizeof(value));
 	if (why != VS_REASON_NONE && !VS_DEVIATES(qp->dev, ATOMIC_LKEY_STATUS_UNSET)) {
 		bad_response(qp, VS_WC_LOC_PROT_ERR, why);
 		return;

@@ -185,6 +185,16 @@ struct vs_rwqe {
 	uint64_t post_cause;
 };
 
+/*
+ * Bytes [offset, offset + len) of a message into the elements, whose local keys are judged on the way; with src NULL
+ * they only are. What lies behind the elements is left out.
+ */
+enum vs_reason vs_scatter(struct vs_qp *qp, struct vs_pd *pd, const struct vs_sge *sge, uint32_t num_sge,
+			  uint32_t offset, const uint8_t *src, uint32_t len);
+/* The same into a receive: of the SRQ's protection domain, where there is one. */
+enum vs_reason vs_rwqe_scatter(struct vs_qp *qp, const struct vs_rwqe *w, uint32_t offset, const uint8_t *src,
+			       uint32_t len);
+
 /* A ring of receive WQEs: of a QP or of an SRQ. */
 struct vs_rq {
 	struct vs_rwqe *wqe;

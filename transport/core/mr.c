@@ -278,6 +278,40 @@ void vs_dma_write(struct vs_dev *dev, struct vs_qp *qp, uint32_t key, uint64_t h
 	}
 }
 
+enum vs_reason vs_scatter(struct vs_qp *qp, struct vs_pd *pd, const struct vs_sge *sge, uint32_t num_sge,
+			  uint32_t offset, const uint8_t *src, uint32_t len)
+{
+	uint32_t i;
+
+	for (i = 0; i < num_sge && len > 0; i++) {
+		uint32_t n = sge[i].length > offset ? sge[i].length - offset : 0;
+		enum vs_reason r;
+		uint64_t host;
+
+		if (n == 0) {
+			offset -= sge[i].length;
+			continue;
+		}
+		n = n < len ? n : len;
+		r = vs_key_check_local(pd, sge[i].lkey, sge[i].addr + offset, n, VS_ACCESS_LOCAL_WRITE, &host);
+		if (r != VS_REASON_NONE)
+			return r;
+		if (src != NULL) {
+			vs_dma_write(qp->dev, qp, sge[i].lkey, host, src, n);
+			src += n;
+		}
+		len -= n;
+		offset = 0;
+	}
+	return VS_REASON_NONE;
+}
+
+enum vs_reason vs_rwqe_scatter(struct vs_qp *qp, const struct vs_rwqe *w, uint32_t offset, const uint8_t *src,
+			       uint32_t len)
+{
+	return vs_scatter(qp, qp->srq != NULL ? qp->srq->pd : qp->pd, w->sge, w->num_sge, offset, src, len);
+}
+
 /* FNV-1a, 64 bits: names the bytes that left, so that a buffer changed after posting shows. */
 uint64_t vs_hash(const void *p, size_t len)
 {

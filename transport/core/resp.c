@@ -239,37 +239,6 @@ static struct verdict check_remote(struct request *q)
 
 /* ---- 7: the receive buffer ---- */
 
-/* Splits [offset, offset + len) over the receive SGEs: NULL src only checks. */
-static enum vs_reason receive(struct vs_qp *qp, const struct vs_rwqe *wqe, uint32_t offset, const uint8_t *src,
-			      uint32_t len)
-{
-	struct vs_pd *pd = qp->srq != NULL ? qp->srq->pd : qp->pd;
-	uint32_t i;
-
-	for (i = 0; i < wqe->num_sge && len > 0; i++) {
-		const struct vs_sge *s = &wqe->sge[i];
-		uint32_t n = s->length > offset ? s->length - offset : 0;
-		enum vs_reason r;
-		uint64_t host;
-
-		if (n == 0) {
-			offset -= s->length;
-			continue;
-		}
-		n = n < len ? n : len;
-		r = vs_key_check_local(pd, s->lkey, s->addr + offset, n, VS_ACCESS_LOCAL_WRITE, &host);
-		if (r != VS_REASON_NONE)
-			return r;
-		if (src != NULL) {
-			vs_dma_write(qp->dev, qp, s->lkey, host, src, n);
-			src += n;
-		}
-		len -= n;
-		offset = 0;
-	}
-	return VS_REASON_NONE;
-}
-
 static struct verdict check_receive(const struct request *q)
 {
 	struct vs_qp *qp = q->qp;
@@ -283,7 +252,7 @@ static struct verdict check_receive(const struct request *q)
 	wqe = qp->resp.has_wqe ? &qp->resp.wqe : vs_rq_at(rq, rq->head);
 	if ((uint64_t)offset + q->p->payload_len > wqe->length)
 		return fatal(VS_NAK_INV_REQ, VS_REASON_RECEIVE_LENGTH, VS_WC_LOC_LEN_ERR);
-	r = receive(qp, wqe, offset, NULL, q->p->payload_len);
+	r = vs_rwqe_scatter(qp, wqe, offset, NULL, q->p->payload_len);
 	return r == VS_REASON_NONE ? pass() : fatal(VS_NAK_REM_OP, r, VS_WC_LOC_PROT_ERR);
 }
 
@@ -405,7 +374,7 @@ static void commit_data(struct request *q)
 	if (q->takes_wqe && !qp->resp.has_wqe)
 		vs_rq_take(qp);
 	if (q->send) {
-		enum vs_reason r = receive(qp, &qp->resp.wqe, qp->resp.received, p->payload, len);
+		enum vs_reason r = vs_rwqe_scatter(qp, &qp->resp.wqe, qp->resp.received, p->payload, len);
 
 		assert(r == VS_REASON_NONE);
 		(void)r;

@@ -139,37 +139,6 @@ static bool grh_area(const struct vs_rx *rx, uint8_t area[GRH_AREA])
 	}
 }
 
-/* Bytes [offset, offset + len) of the receive buffer := src; NULL checks only. */
-static enum vs_reason scatter(struct vs_qp *qp, const struct vs_rwqe *w, uint32_t offset, const uint8_t *src,
-			      uint32_t len)
-{
-	struct vs_pd *pd = qp->srq != NULL ? qp->srq->pd : qp->pd;
-	uint32_t i;
-
-	for (i = 0; i < w->num_sge && len > 0; i++) {
-		const struct vs_sge *s = &w->sge[i];
-		uint32_t n = s->length > offset ? s->length - offset : 0;
-		enum vs_reason r;
-		uint64_t host;
-
-		if (n == 0) {
-			offset -= s->length;
-			continue;
-		}
-		n = n < len ? n : len;
-		r = vs_key_check_local(pd, s->lkey, s->addr + offset, n, VS_ACCESS_LOCAL_WRITE, &host);
-		if (r != VS_REASON_NONE)
-			return r;
-		if (src != NULL) {
-			vs_dma_write(qp->dev, qp, s->lkey, host, src, n);
-			src += n;
-		}
-		len -= n;
-		offset = 0;
-	}
-	return VS_REASON_NONE;
-}
-
 static void complete(struct vs_rx *rx, struct vs_qp *qp, bool grh)
 {
 	const struct vs_pkt *p = &rx->p;
@@ -226,14 +195,14 @@ static void deliver(struct vs_rx *rx, struct vs_qp *qp)
 	}
 	vs_rq_take(qp);
 	grh = grh_area(rx, area);
-	r = scatter(qp, &qp->resp.wqe, 0, NULL, GRH_AREA + len);
+	r = vs_rwqe_scatter(qp, &qp->resp.wqe, 0, NULL, GRH_AREA + len);
 	if (r != VS_REASON_NONE) { /* the receive request itself is bad */
 		fail(qp, VS_WC_LOC_PROT_ERR, r);
 		return;
 	}
 	if (grh)
-		(void)scatter(qp, &qp->resp.wqe, 0, area, GRH_AREA);
-	(void)scatter(qp, &qp->resp.wqe, GRH_AREA, rx->p.payload, len);
+		(void)vs_rwqe_scatter(qp, &qp->resp.wqe, 0, area, GRH_AREA);
+	(void)vs_rwqe_scatter(qp, &qp->resp.wqe, GRH_AREA, rx->p.payload, len);
 	complete(rx, qp, grh);
 }
 
