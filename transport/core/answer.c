@@ -312,7 +312,6 @@ static bool next_answer(struct vs_qp *qp, struct vs_tx *tx)
 {
 	struct vs_answer *a = slot(qp, qp->resp.answer_head);
 
-	tx->p.hdrs = 0;
 	qp->dev->cause = a->cause;
 	if (a->kind == VS_ANSWER_READ) {
 		if (!read_packet(qp, a, tx)) {

@@ -77,7 +77,7 @@ static enum acked ack_before(struct vs_qp *qp, uint32_t end, struct vs_swqe **op
 	enum acked result = ACKED_ALL;
 	struct vs_swqe *w;
 
-	while (qp->attr.state != VS_QPS_ERR && (w = head(qp)) != NULL && vs_psn_lt(qp->req.una_psn, end)) {
+	while ((w = head(qp)) != NULL && vs_psn_lt(qp->req.una_psn, end)) {
 		uint32_t last_plus_1 = vs_psn_add(w->first_psn, (int32_t)w->npsn);
 
 		assert(w->state == VS_WQE_ACTIVE); /* what is done has left the queue */

@@ -478,7 +478,6 @@ void vs_qp_error(struct vs_qp *qp, enum vs_reason r);
 void vs_qp_sq_error(struct vs_qp *qp, enum vs_reason r);                         /* UD, UC: SQE */
 void vs_qp_set_state(struct vs_qp *qp, enum vs_qp_state to, enum vs_reason why); /* and the event */
 void vs_qp_reset(struct vs_qp *qp);
-void vs_mcast_forget(struct vs_qp *qp);
 uint16_t vs_udp_sport(uint32_t flow_label, uint32_t lqpn, uint32_t rqpn);
 void vs_qp_flush_sq(struct vs_qp *qp);
 void vs_qp_flush_rq(struct vs_qp *qp);

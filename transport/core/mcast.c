@@ -81,11 +81,3 @@ int vs_qp_detach_mcast(struct vs_qp *qp, const uint8_t mgid[16], uint16_t mlid)
 		return vs_refuse(qp->dev, VS_ERR_INVAL, VS_REASON_MCAST_GID);
 	return VS_OK;
 }
-
-void vs_mcast_forget(struct vs_qp *qp)
-{
-	uint32_t i;
-
-	for (i = 0; qp->mcast_groups > 0 && i < qp->dev->attr.max_mcast_grp; i++)
-		detach(&qp->dev->mcast[i], qp);
-}

@@ -168,7 +168,6 @@ void vs_qp_free(struct vs_qp *qp)
 	stop_timers(qp);
 	vs_timer_unreserve(dev, QP_TIMERS);
 	vs_mw_qp_gone(qp);
-	vs_mcast_forget(qp);
 	vs_async_forget(dev, qp);
 	vs_qp_table_del(dev, qp);
 	vs_list_del(&qp->ready);

@@ -279,6 +279,31 @@ START_TEST(rsp_025_a_region_that_goes_behind_a_fatal_nak_ends_the_answers)
 }
 END_TEST
 
+/* A repeat that can't be repeated is no fault of the peer's: silence, and the connection goes on. */
+START_TEST(rsp_025_a_duplicate_read_of_a_region_that_is_gone_is_silent)
+{
+	struct rig *r = rig_new(NULL);
+	uint32_t key = KEY(r);
+
+	ck_assert_int_eq(rig_post_recv(r, 1, 0, 0), VS_OK);
+	rig_in_read(r, P, MEM(r, 0), key, 2000);
+	rig_drain(r);
+	if (_i == 0) {
+		ck_assert_int_eq(vs_mr_dereg(r->mr), VS_OK);
+		rig_in_read(r, P, MEM(r, 0), key, 2000);
+	} else { /* it goes between the first and the second response */
+		rig_in_read(r, P, MEM(r, 0), key, 2000);
+		rig_expect(r, VS_OP_RC_READ_RESPONSE_FIRST, P);
+		ck_assert_int_eq(vs_mr_dereg(r->mr), VS_OK);
+	}
+	rig_expect_silence(r);
+	rig_expect_no_async(r);
+	rig_in_send(r, VS_OP_RC_SEND_ONLY, P + 2, 0);
+	rig_expect_ack(r, P + 2, 2);
+	rig_free(r);
+}
+END_TEST
+
 START_TEST(rto_058_credits_end_at_code_30)
 {
 	struct rig_opt o = {.dev.e2e_credits = true, .dev.max_qp_wr = 65536, .stay_in_reset = true};
@@ -320,6 +345,7 @@ Suite *vs_suite(void)
 	tcase_add_loop_test(tc, rsp_024_029_a_duplicate_with_another_address_key_or_length_is_dropped, 0, 5);
 	tcase_add_loop_test(tc, rsp_018_a_duplicate_that_nothing_answers_is_silent, 0, 2);
 	tcase_add_loop_test(tc, rsp_023_a_read_that_is_being_answered_starts_again_where_it_is_asked, 0, 3);
+	tcase_add_loop_test(tc, rsp_025_a_duplicate_read_of_a_region_that_is_gone_is_silent, 0, 2);
 	tcase_add_test(tc, rsp_025_a_region_that_goes_behind_a_fatal_nak_ends_the_answers);
 	suite_add_tcase(s, tc);
 	return s;

@@ -135,6 +135,24 @@ START_TEST(a_dropped_packet_leads_back_to_its_transmission)
 }
 END_TEST
 
+/* An answer that nobody waits for is told as it came; one without an AETH has no syndrome. */
+START_TEST(rto_044_a_ghost_is_told)
+{
+	struct rig *r = rig_new(NULL);
+	const struct vs_event *ev;
+
+	if (_i == 0)
+		rig_in_ack(r, D + 9, 0x1e, 3);
+	else
+		rig_in_read_response(r, VS_OP_RC_READ_RESPONSE_MIDDLE, D + 9, 1024, 0);
+	ev = last_of(r, VS_EV_RC_GHOST);
+	ck_assert_uint_eq(ev->a[0], vs_psn_add(D, 9));
+	ck_assert_uint_eq(ev->a[1], _i == 0 ? 0x1e : VS_SYN_NONE);
+	ck_assert_uint_eq(ev->cause, last_of(r, VS_EV_PKT_RX)->seq);
+	rig_free(r);
+}
+END_TEST
+
 START_TEST(an_atomic_is_told_with_both_values)
 {
 	static const struct {
@@ -290,6 +308,7 @@ Suite *vs_suite(void)
 	tcase_add_loop_test(tc, no_call_leaves_a_cause_behind, 0, 14);
 	tcase_add_test(tc, a_change_of_state_leads_back_to_the_call);
 	tcase_add_loop_test(tc, a_dropped_packet_leads_back_to_its_transmission, 0, 2);
+	tcase_add_loop_test(tc, rto_044_a_ghost_is_told, 0, 2);
 	tcase_add_test(tc, a_port_event_is_about_no_object);
 	tcase_add_loop_test(tc, an_atomic_is_told_with_both_values, 0, 3);
 	suite_add_tcase(s, tc);

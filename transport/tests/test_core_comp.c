@@ -60,6 +60,23 @@ START_TEST(rto_019_every_answer_beyond_an_open_read_asks_for_it_again)
 }
 END_TEST
 
+START_TEST(rto_020_each_gap_sends_back_once)
+{
+	struct rig *r = rig_new(NULL);
+
+	reads(r, 4);
+	rig_in_read_response(r, VS_OP_RC_READ_RESPONSE_ONLY, D + 1, 8, 1);
+	rig_in_read_response(r, VS_OP_RC_READ_RESPONSE_ONLY, D + 2, 8, 1); /* the same gap */
+	ck_assert_uint_eq(rig_counter(r, VS_CNT_IMPLIED_NAK_SEQ_ERR), 1);
+	ck_assert_uint_eq(rig_drain(r), 4);
+	rig_in_read_response(r, VS_OP_RC_READ_RESPONSE_ONLY, D, 8, 1);
+	rig_in_read_response(r, VS_OP_RC_READ_RESPONSE_ONLY, D + 2, 8, 1); /* another one */
+	ck_assert_uint_eq(rig_counter(r, VS_CNT_IMPLIED_NAK_SEQ_ERR), 2);
+	ck_assert_uint_eq(rig_drain(r), 3);
+	rig_free(r);
+}
+END_TEST
+
 START_TEST(rto_047_data_for_a_send_behind_an_open_read_is_not_judged_yet)
 {
 	struct rig *r = rig_new(NULL);
@@ -343,6 +360,7 @@ Suite *vs_suite(void)
 	TCase *tc = tcase_create("completer");
 
 	tcase_add_loop_test(tc, rto_019_every_answer_beyond_an_open_read_asks_for_it_again, 0, 4);
+	tcase_add_test(tc, rto_020_each_gap_sends_back_once);
 	tcase_add_test(tc, rto_047_data_for_a_send_behind_an_open_read_is_not_judged_yet);
 	tcase_add_loop_test(tc, req_037_a_source_that_goes_in_the_middle_of_a_message, 0, 2);
 	tcase_add_loop_test(tc, enh_007_a_flush_needs_the_right_of_its_placement_alone, 0, 16);

@@ -283,7 +283,7 @@ START_TEST(every_mad_has_its_cause)
 	}
 	ck_assert(first != 0 && second != 0);
 	ev = &r->log[r->log_len - 1];
-	ck_assert(ev->type == VS_EV_PKT_TX && ev->cause == cm_tx);
+	ck_assert(ev->type == VS_EV_PKT_TX && ev->cause == cm_tx && ev->qpn == VS_QPN_GSI);
 	rig_free(r);
 }
 END_TEST

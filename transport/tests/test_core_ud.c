@@ -270,6 +270,22 @@ START_TEST(an_address_without_a_destination_is_refused)
 }
 END_TEST
 
+START_TEST(qps_047_ethernet_has_8_service_levels_and_infiniband_16)
+{
+	struct rig_opt o = {.type = VS_QPT_UD, .ib_grh = _i / 20 == 1};
+	struct rig *r = rig_new(&o);
+	struct vs_av av = rig_attr(r).av;
+	bool ok = _i % 20 < (o.ib_grh ? 16 : 8);
+	int err;
+
+	av.sl = (uint8_t)(_i % 20);
+	ck_assert_int_eq(vs_ah_create(r->pd, &av, &err) != NULL, ok);
+	if (!ok)
+		ck_assert_int_eq(vs_dev_refusal(r->dev), VS_REASON_AV_SL);
+	rig_free(r);
+}
+END_TEST
+
 START_TEST(an_address_needs_a_neighbour)
 {
 	struct rig_opt o = {.type = VS_QPT_UD};
@@ -319,6 +335,7 @@ Suite *vs_suite(void)
 	tc = tcase_create("addresses");
 	tcase_add_loop_test(tc, a_group_has_its_mac, 0, 3);
 	tcase_add_loop_test(tc, an_address_without_a_destination_is_refused, 0, 17);
+	tcase_add_loop_test(tc, qps_047_ethernet_has_8_service_levels_and_infiniband_16, 0, 40);
 	tcase_add_loop_test(tc, an_address_needs_a_neighbour, 0, 3);
 	suite_add_tcase(s, tc);
 	return s;
