@@ -287,6 +287,44 @@ START_TEST(rto_058_a_wait_for_credits_is_told_once)
 }
 END_TEST
 
+/* The whole of what was sent is acknowledged while the cursor stands in its middle: the next one begins at its start.
+ */
+START_TEST(rto_013_an_ack_overtakes_going_back)
+{
+	struct rig *r = rig_new(NULL);
+
+	rig_post(r, VS_WR_SEND, 1, 0, 3000);
+	rig_drain(r);
+	rig_in_ack(r, D + 1, 0x60, 0); /* from the second packet on */
+	rig_in_ack(r, D + 2, 0x1f, 1); /* no: all of it is there */
+	rig_expect_wc(r, r->scq, 1, VS_WC_SUCCESS);
+	rig_post(r, VS_WR_SEND, 2, 0, 3000);
+	rig_expect(r, VS_OP_RC_SEND_FIRST, D + 3);
+	rig_expect(r, VS_OP_RC_SEND_MIDDLE, D + 4);
+	rig_expect(r, VS_OP_RC_SEND_LAST, D + 5);
+	rig_expect_silence(r);
+	rig_free(r);
+}
+END_TEST
+
+START_TEST(req_011_every_nth_packet_asks)
+{
+	struct rig *r = rig_new(&(struct rig_opt){.dev.ack_every = 4});
+	unsigned i;
+
+	rig_post(r, VS_WR_RDMA_WRITE, 1, 0, 12 * 1024 + 1);
+	for (i = 0; i < 13; i++)
+		ck_assert_int_eq(rig_expect(r,
+					    i == 0   ? VS_OP_RC_WRITE_FIRST
+					    : i < 12 ? VS_OP_RC_WRITE_MIDDLE
+						     : VS_OP_RC_WRITE_LAST,
+					    D + i)
+					 .bth.ackreq,
+				 i % 4 == 3 || i == 12);
+	rig_free(r);
+}
+END_TEST
+
 /* Each response makes room in the window, the ones without an AETH, too. */
 START_TEST(req_020_a_middle_response_lets_the_next_request_go)
 {
@@ -364,6 +402,8 @@ Suite *vs_suite(void)
 	tcase_add_test(tc, rto_047_data_for_a_send_behind_an_open_read_is_not_judged_yet);
 	tcase_add_loop_test(tc, req_037_a_source_that_goes_in_the_middle_of_a_message, 0, 2);
 	tcase_add_loop_test(tc, enh_007_a_flush_needs_the_right_of_its_placement_alone, 0, 16);
+	tcase_add_test(tc, rto_013_an_ack_overtakes_going_back);
+	tcase_add_test(tc, req_011_every_nth_packet_asks);
 	tcase_add_test(tc, req_020_a_middle_response_lets_the_next_request_go);
 	tcase_add_test(tc, rto_058_a_wait_for_credits_is_told_once);
 	tcase_add_loop_test(tc, cq_002_an_overflow_in_the_middle_of_an_answer_ends_it, 0, 4);

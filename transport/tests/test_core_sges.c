@@ -191,6 +191,55 @@ START_TEST(read_data_is_scattered)
 }
 END_TEST
 
+START_TEST(one_byte_is_moved)
+{
+	struct rig *r = with(VS_QPT_RC);
+	struct vs_qp_init init = {.type = VS_QPT_RC, .send_cq = r->scq, .recv_cq = r->rcq, .cap = {4, 4, 1, 1, 8}};
+	struct vs_sge sge = {MEM(r, 0), 1, vs_mr_lkey(r->mr)};
+	struct vs_send_wr wr = {.wr_id = 1, .sg_list = &sge, .num_sge = 1, .flags = VS_SEND_SIGNALED};
+	const uint8_t byte = 0x5a;
+	struct vs_pkt p;
+
+	r->qp = rig_qp(r, &init);
+	rig_to(r, r->qp, VS_QPS_RTS);
+	r->mem[0] = byte;
+	switch (_i) {
+	case 0: /* gathered, inline, read from here */
+	case 1:
+		wr.opcode = VS_WR_SEND;
+		wr.flags |= _i == 1 ? VS_SEND_INLINE : 0u;
+		wr.inline_data = &byte;
+		wr.inline_len = 1;
+		ck_assert_int_eq(vs_qp_post_send(r->qp, &wr), VS_OK);
+		p = rig_expect(r, VS_OP_RC_SEND_ONLY, D);
+		ck_assert(p.payload_len == 1 && p.payload[0] == byte);
+		break;
+	case 2:
+		rig_in_read(r, P, MEM(r, 0), KEY(r), 1);
+		p = rig_expect(r, VS_OP_RC_READ_RESPONSE_ONLY, P);
+		ck_assert(p.payload_len == 1 && p.payload[0] == byte);
+		break;
+	case 3: /* written, received, read to here */
+		rig_in_write(r, VS_OP_RC_WRITE_ONLY, P, MEM(r, 8), KEY(r), 1, 1);
+		ck_assert_uint_eq(r->mem[8], rig_pattern(P)[0]);
+		break;
+	case 4:
+		rig_post_recv(r, 1, 8, 1);
+		rig_in_send(r, VS_OP_RC_SEND_ONLY, P, 1);
+		ck_assert_uint_eq(r->mem[8], rig_pattern(P)[0]);
+		break;
+	default:
+		rig_post(r, VS_WR_RDMA_READ, 1, 8, 1);
+		rig_drain(r);
+		rig_in_read_response(r, VS_OP_RC_READ_RESPONSE_ONLY, D, 1, 1);
+		ck_assert_uint_eq(r->mem[8], rig_pattern(D)[0]);
+		break;
+	}
+	ck_assert_uint_eq(r->mem[9], 0xee);
+	rig_free(r);
+}
+END_TEST
+
 /* Nothing to move: no key is looked at, nothing is read or written. */
 START_TEST(what_has_no_bytes_touches_no_memory)
 {
@@ -239,6 +288,7 @@ Suite *vs_suite(void)
 	tcase_add_test(tc, a_datagram_is_scattered_behind_its_40_bytes);
 	tcase_add_loop_test(tc, a_message_is_gathered, 0, 5);
 	tcase_add_test(tc, read_data_is_scattered);
+	tcase_add_loop_test(tc, one_byte_is_moved, 0, 6);
 	tcase_add_loop_test(tc, what_has_no_bytes_touches_no_memory, 0, 5);
 	suite_add_tcase(s, tc);
 	return s;

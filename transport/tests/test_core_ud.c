@@ -96,6 +96,20 @@ START_TEST(rse_016_a_bad_receive_of_uc)
 }
 END_TEST
 
+START_TEST(rse_016_a_bad_receive_of_uc_is_found_at_once)
+{
+	struct rig_opt o = {.type = VS_QPT_UC};
+	struct rig *r = rig_new(&o);
+
+	post_recv(r, 1, vs_mr_lkey(r->mr) ^ 0x100, 0, 2048);
+	post_recv(r, 2, vs_mr_lkey(r->mr), 1024, 2048);
+	rig_in_send(r, VS_OP_UC_SEND_ONLY, P, 8);
+	rig_expect_wc(r, r->rcq, 1, VS_WC_LOC_PROT_ERR);
+	rig_expect_wc(r, r->rcq, 2, VS_WC_WR_FLUSH_ERR);
+	rig_free(r);
+}
+END_TEST
+
 START_TEST(rse_015_a_uc_message_longer_than_its_receive_is_dropped)
 {
 	struct rig_opt o = {.type = VS_QPT_UC};
@@ -286,6 +300,23 @@ START_TEST(qps_047_ethernet_has_8_service_levels_and_infiniband_16)
 }
 END_TEST
 
+START_TEST(qps_039_a_gid_index_is_inside_the_table_and_its_entry_not_empty)
+{
+	struct rig_opt o = {.type = VS_QPT_UD};
+	struct rig *r = rig_new(&o);
+	struct vs_gid_entry gid = vs_dev_attr(r->dev)->gids[0];
+	struct vs_av av = rig_attr(r).av;
+	int err;
+
+	ck_assert_int_eq(vs_dev_set_gid(r->dev, VS_GID_TABLE_LEN - 1, &gid), VS_OK);
+	av.sgid_index = (uint8_t)_i;
+	ck_assert_int_eq(vs_ah_create(r->pd, &av, &err) != NULL, _i == 0 || _i == VS_GID_TABLE_LEN - 1);
+	if (_i != 0 && _i != VS_GID_TABLE_LEN - 1)
+		ck_assert_int_eq(vs_dev_refusal(r->dev), VS_REASON_GID_INDEX);
+	rig_free(r);
+}
+END_TEST
+
 START_TEST(an_address_needs_a_neighbour)
 {
 	struct rig_opt o = {.type = VS_QPT_UD};
@@ -323,6 +354,7 @@ Suite *vs_suite(void)
 	tcase_add_test(tc, rse_016_a_bad_receive_of_a_datagram);
 	tcase_add_loop_test(tc, a_datagram_says_which_way_it_came, 0, 2);
 	tcase_add_loop_test(tc, rse_016_a_bad_receive_of_uc, 0, 2);
+	tcase_add_test(tc, rse_016_a_bad_receive_of_uc_is_found_at_once);
 	tcase_add_test(tc, rse_015_a_uc_message_longer_than_its_receive_is_dropped);
 	suite_add_tcase(s, tc);
 
@@ -336,6 +368,7 @@ Suite *vs_suite(void)
 	tcase_add_loop_test(tc, a_group_has_its_mac, 0, 3);
 	tcase_add_loop_test(tc, an_address_without_a_destination_is_refused, 0, 17);
 	tcase_add_loop_test(tc, qps_047_ethernet_has_8_service_levels_and_infiniband_16, 0, 40);
+	tcase_add_loop_test(tc, qps_039_a_gid_index_is_inside_the_table_and_its_entry_not_empty, 0, 20);
 	tcase_add_loop_test(tc, an_address_needs_a_neighbour, 0, 3);
 	suite_add_tcase(s, tc);
 	return s;

@@ -284,6 +284,30 @@ START_TEST(a_refused_request_says_why)
 }
 END_TEST
 
+/* The last 8 bytes of a region are still inside. */
+START_TEST(rse_023_an_atomic_at_the_end_of_its_region)
+{
+	struct rig *r = rig_new(NULL);
+	struct vs_mr *mr = region(r, 16, VS_ACCESS_LOCAL_WRITE | VS_ACCESS_REMOTE_ATOMIC | VS_ACCESS_REMOTE_WRITE);
+	struct vs_pkt p = rig_pkt(r, VS_OP_RC_ATOMIC_WRITE, P);
+
+	if (_i == 0) {
+		in_atomic(r, VS_OP_RC_FETCH_ADD, P, MEM(r, 4096 + 8), vs_mr_rkey(mr));
+		rig_expect(r, VS_OP_RC_ATOMIC_ACKNOWLEDGE, P);
+	} else {
+		p.ext.reth.va = MEM(r, 4096 + 8);
+		p.ext.reth.rkey = vs_mr_rkey(mr);
+		p.ext.reth.dmalen = 8;
+		p.payload = rig_pattern(1);
+		p.payload_len = 8;
+		rig_in(r, &p);
+		rig_expect(r, VS_OP_RC_READ_RESPONSE_ONLY, P);
+		ck_assert_mem_eq(r->mem + 4096 + 8, rig_pattern(1), 8);
+	}
+	rig_free(r);
+}
+END_TEST
+
 START_TEST(rse_046_a_key_that_is_not_invalidated_says_why)
 {
 	struct rig *r = rig_new(NULL);
@@ -419,6 +443,7 @@ START_TEST(cq_015_a_failed_completion_says_which_queue_it_is_of)
 {
 	struct rig *r = rig_new(NULL);
 	struct vs_qp_attr err = {.state = VS_QPS_ERR};
+	struct vs_wc flushed;
 
 	rig_post_recv(r, 1, 0, 63);
 	rig_post_recv(r, 2, 0, 64);
@@ -430,7 +455,8 @@ START_TEST(cq_015_a_failed_completion_says_which_queue_it_is_of)
 	ck_assert_int_eq(rig_expect_wc(r, r->rcq, 1, _i == 0 ? VS_WC_WR_FLUSH_ERR : VS_WC_LOC_LEN_ERR).opcode,
 			 VS_WC_RECV);
 	ck_assert_int_eq(rig_expect_wc(r, r->rcq, 2, VS_WC_WR_FLUSH_ERR).opcode, VS_WC_RECV);
-	ck_assert_int_eq(rig_expect_wc(r, r->scq, 3, VS_WC_WR_FLUSH_ERR).opcode, VS_WC_RDMA_READ);
+	flushed = rig_expect_wc(r, r->scq, 3, VS_WC_WR_FLUSH_ERR);
+	ck_assert(flushed.opcode == VS_WC_RDMA_READ && flushed.byte_len == 0);
 	rig_free(r);
 }
 END_TEST
@@ -589,6 +615,7 @@ Suite *vs_suite(void)
 	TCase *tc = tcase_create("reasons");
 
 	tcase_add_loop_test(tc, a_refused_request_says_why, 0, REFUSALS);
+	tcase_add_loop_test(tc, rse_023_an_atomic_at_the_end_of_its_region, 0, 2);
 	tcase_add_loop_test(tc, rse_046_a_key_that_is_not_invalidated_says_why, 0, 3);
 	tcase_add_loop_test(tc, req_037_a_request_that_fails_here_says_why, 0, 18);
 	tcase_add_loop_test(tc, a_failed_completion_says_what_the_peer_or_the_time_did, 0, 10);
