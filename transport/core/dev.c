@@ -328,6 +328,13 @@ void vs_qp_kick(struct vs_qp *qp)
 		vs_list_add_tail(&qp->dev->ready, &qp->ready);
 }
 
+static bool qp_has_output(const struct vs_qp *qp)
+{
+	if (qp->type == VS_QPT_UD || qp->type == VS_QPT_GSI)
+		return vs_ud_has_output(qp);
+	return vs_resp_has_output(qp) || vs_req_has_output(qp);
+}
+
 size_t vs_dev_output(struct vs_dev *dev, uint8_t *buf, size_t cap, struct vs_pkt_meta *meta, uint64_t now_ns)
 {
 	size_t n = 0;
@@ -335,8 +342,6 @@ size_t vs_dev_output(struct vs_dev *dev, uint8_t *buf, size_t cap, struct vs_pkt
 	assert(cap >= VS_FRAME_MAX);
 	vs_dev_set_now(dev, now_ns);
 	memset(meta, 0, sizeof(*meta));
-	if (!dev->link_up)
-		return 0;
 	while (n == 0 && vs_conn_has_output(dev))
 		n = vs_conn_output(dev, buf, cap, meta);
 	while (n == 0 && !vs_list_empty(&dev->ready)) {
@@ -344,7 +349,7 @@ size_t vs_dev_output(struct vs_dev *dev, uint8_t *buf, size_t cap, struct vs_pkt
 
 		vs_list_del(&qp->ready);
 		n = vs_qp_output(qp, buf, cap, meta);
-		if (n > 0)
+		if (n > 0 || (!dev->link_up && qp_has_output(qp))) /* a port that is down takes them all at once */
 			vs_qp_kick(qp);
 	}
 	dev->cause = 0;
@@ -365,19 +370,10 @@ size_t vs_qp_output(struct vs_qp *qp, uint8_t *buf, size_t cap, struct vs_pkt_me
 	return n;
 }
 
-static bool qp_has_output(const struct vs_qp *qp)
-{
-	if (qp->type == VS_QPT_UD || qp->type == VS_QPT_GSI)
-		return vs_ud_has_output(qp);
-	return vs_resp_has_output(qp) || vs_req_has_output(qp);
-}
-
 bool vs_dev_has_output(const struct vs_dev *dev)
 {
 	const struct vs_node *n;
 
-	if (!dev->link_up)
-		return false;
 	if (vs_conn_has_output(dev))
 		return true;
 	for (n = dev->ready.next; n != &dev->ready; n = n->next)

@@ -5,7 +5,8 @@
  * The GID type decides between RoCEv1 and RoCEv2 (CA17-40, -42), an IPv4-mapped GID makes IPv4
  * headers (A17.4.1.1). DSCP comes from the traffic class, ECN from congestion management (CA17-4, -5).
  *
- * Without the GID there is nothing to send from: requests fail (req.c, ud.c), answers and MADs are dropped here.
+ * Without the GID there is nothing to send from: requests fail (req.c, ud.c), answers and MADs are dropped here. So
+ * is all that is to leave by a port that is down: for a requester it is lost, and comes again (AE-006).
  */
 #include "core.h"
 
@@ -167,14 +168,14 @@ static uint64_t tx_event(struct vs_qp *qp, const struct vs_tx *tx)
 }
 
 /* As if it were lost on the wire: whoever waits for it comes again. */
-static size_t drop(struct vs_qp *qp, const struct vs_tx *tx)
+static size_t drop(struct vs_qp *qp, const struct vs_tx *tx, enum vs_reason why, struct vs_pkt_meta *meta)
 {
 	const struct vs_bth *b = &tx->p.bth;
-	const uint64_t a[] = {VS_REASON_GID_INDEX, b->opcode, b->psn, b->destqp};
+	const uint64_t a[] = {(uint64_t)why, b->opcode, b->psn, b->destqp};
 
 	qp->dev->counter[VS_CNT_SEND_ERR]++;
 	qp->dev->ev_pkt_id = ++*qp->dev->pkt_counter;
-	vs_ev(qp->dev, VS_EV_PKT_DROP, qp, tx->cause, 4, a);
+	meta->cause = vs_ev(qp->dev, VS_EV_PKT_DROP, qp, tx->cause, 4, a);
 	qp->dev->ev_pkt_id = 0;
 	return 0;
 }
@@ -186,7 +187,9 @@ size_t vs_tx_finish(struct vs_qp *qp, struct vs_tx *tx, uint8_t *buf, size_t cap
 	int n;
 
 	if (tx->no_source)
-		return drop(qp, tx);
+		return drop(qp, tx, VS_REASON_GID_INDEX, meta);
+	if (!dev->link_up)
+		return drop(qp, tx, VS_REASON_PORT_DOWN, meta);
 	p->flags |= VS_PKT_HAS_ICRC;
 	if (p->encap == VS_ENCAP_IB || p->encap == VS_ENCAP_IB_GRH)
 		p->flags |= VS_PKT_HAS_VCRC;

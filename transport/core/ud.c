@@ -97,7 +97,7 @@ size_t vs_ud_output(struct vs_qp *qp, uint8_t *buf, size_t cap, struct vs_pkt_me
 	dev->cause = meta->cause;
 	vs_sq_complete_head(qp, VS_WC_SUCCESS, VS_REASON_NONE, 0);
 	vs_req_check_drained(qp);
-	if (mcast && !VS_DEVIATES(dev, MCAST_NOT_LOOPED))
+	if (mcast && n > 0 && !VS_DEVIATES(dev, MCAST_NOT_LOOPED))
 		loop_multicast(qp, buf, n, meta);
 	return n;
 }

@@ -295,22 +295,50 @@ START_TEST(ae_006_link_down_and_up)
 	ck_assert_uint_eq(rig_counter(r, VS_CNT_LINK_DOWNED), 1);
 	rig_in_ack(r, D, 0x1f, 1); /* nothing comes in */
 	rig_in_send(r, VS_OP_RC_SEND_ONLY, P, 8);
-	rig_advance(r, 67108864); /* and nothing goes out */
-	ck_assert(!vs_dev_has_output(r->dev));
+	rig_advance(r, 67108864); /* and nothing goes out: the first retry is lost */
 	nothing_happens(r);
-	if (_i == 0) { /* back in time: the retry goes out */
+	ck_assert(!vs_dev_has_output(r->dev));
+	ck_assert_uint_eq(rig_counter(r, VS_CNT_SEND_ERR), 1);
+	if (_i == 0) { /* back in time for the second retry */
 		vs_dev_set_link(r->dev, true);
 		rig_expect_async(r, VS_EVENT_PORT_ACTIVE);
+		nothing_happens(r);
+		rig_advance(r, 67108864);
 		rig_expect(r, VS_OP_RC_SEND_ONLY, D);
 		rig_in_ack(r, D, 0x1f, 1);
 		rig_expect_wc(r, r->scq, 2, VS_WC_SUCCESS);
 	} else { /* too late */
-		rig_advance(r, 2 * 67108864u);
+		rig_advance(r, 67108864);
+		nothing_happens(r);
+		rig_advance(r, 67108864);
 		rig_expect_wc(r, r->scq, 2, VS_WC_RETRY_EXC_ERR);
 		rig_expect_wc(r, r->rcq, 1, VS_WC_WR_FLUSH_ERR);
 		vs_dev_set_link(r->dev, true);
 		rig_expect_async(r, VS_EVENT_PORT_ACTIVE);
 	}
+	nothing_happens(r);
+	rig_free(r);
+}
+END_TEST
+
+/* What is posted while the port is down is lost like what was on its way: retries, and their end. */
+START_TEST(ae_006_posted_while_the_link_is_down)
+{
+	struct rig_opt o = {.retry_cnt = 1};
+	struct rig *r = rig_new(&o);
+
+	vs_dev_set_link(r->dev, false);
+	rig_expect_async(r, VS_EVENT_PORT_ERR);
+	rig_post(r, VS_WR_SEND, 1, 0, 8);
+	rig_post(r, VS_WR_RDMA_WRITE, 2, 0, 3000);
+	nothing_happens(r);
+	ck_assert_uint_ge(rig_counter(r, VS_CNT_SEND_ERR), 2);
+	ck_assert_uint_eq(rig_counter(r, VS_CNT_SENT_PKTS), 0);
+	rig_advance(r, 67108864);
+	nothing_happens(r);
+	rig_advance(r, 67108864);
+	rig_expect_wc(r, r->scq, 1, VS_WC_RETRY_EXC_ERR);
+	rig_expect_wc(r, r->scq, 2, VS_WC_WR_FLUSH_ERR);
 	nothing_happens(r);
 	rig_free(r);
 }
@@ -377,6 +405,7 @@ Suite *vs_suite(void)
 	tcase_add_test(tc, ae_005_a_repeat_from_a_gid_that_is_gone_fails);
 	tcase_add_test(tc, ae_005_answers_from_a_gid_that_is_gone_are_dropped);
 	tcase_add_loop_test(tc, ae_006_link_down_and_up, 0, 2);
+	tcase_add_test(tc, ae_006_posted_while_the_link_is_down);
 	tcase_add_test(tc, ae_006_events_that_nobody_takes);
 	tcase_add_loop_test(tc, ae_007_no_subnet_management_on_roce, 0, 3);
 	suite_add_tcase(s, tc);

@@ -143,7 +143,7 @@ enum vs_reason vs_dev_refusal(const struct vs_dev *dev);
  * answers and MADs are dropped and counted in send_err.
  */
 int vs_dev_set_gid(struct vs_dev *dev, unsigned index, const struct vs_gid_entry *gid);
-/* Link state: PORT_ACTIVE / PORT_ERR follow; a down port sends and takes nothing. */
+/* Link state: PORT_ACTIVE / PORT_ERR follow. What comes to a port that is down, and what is to leave by it, is lost. */
 void vs_dev_set_link(struct vs_dev *dev, bool up);
 
 /* ---- the four calls ---- */
