@@ -138,6 +138,17 @@ static inline struct vs_qp_attr shown(const struct rig *r)
 	return a;
 }
 
+/* The newest event of a type, which there has to be. */
+static inline const struct vs_event *last_of(const struct rig *r, enum vs_event_type type)
+{
+	uint32_t i = r->log_len;
+
+	while (i > 0 && r->log[i - 1].type != type)
+		i--;
+	ck_assert_msg(i > 0, "no %s", vs_event_info(type)->name);
+	return &r->log[i - 1];
+}
+
 /* A signaled SEND of `len` bytes; on UD through `ah` to the peer's QP. */
 static inline struct vs_send_wr send_wr(struct rig *r, uint64_t wr_id, struct vs_sge *sge, uint32_t len,
 					struct vs_ah *ah)

@@ -8,16 +8,6 @@
 #define P RIG_PEER_PSN
 #define D RIG_DUT_PSN
 
-static const struct vs_event *last_of(const struct rig *r, enum vs_event_type type)
-{
-	uint32_t i = r->log_len;
-
-	while (i > 0 && r->log[i - 1].type != type)
-		i--;
-	ck_assert_msg(i > 0, "no %s", vs_event_info(type)->name);
-	return &r->log[i - 1];
-}
-
 static void call(struct rig *r, int kind)
 {
 	struct vs_qp_attr a = {.state = VS_QPS_ERR};

@@ -262,7 +262,7 @@ END_TEST
 START_TEST(rto_058_a_wait_for_credits_is_told_once)
 {
 	struct rig *r = rig_new(&(struct rig_opt){.dev.e2e_credits = true});
-	const struct vs_event *ev = NULL;
+	const struct vs_event *ev;
 	uint32_t i;
 
 	rig_post(r, VS_WR_SEND, 1, 0, 8);
@@ -275,8 +275,7 @@ START_TEST(rto_058_a_wait_for_credits_is_told_once)
 	rig_post(r, VS_WR_SEND, 6, 0, 8);
 	rig_expect_silence(r);
 	ck_assert_uint_eq(rig_count_events(r, VS_EV_RC_CREDIT_WAIT), 1);
-	for (i = 0; i < r->log_len; i++)
-		ev = r->log[i].type == VS_EV_RC_CREDIT_WAIT ? &r->log[i] : ev;
+	ev = last_of(r, VS_EV_RC_CREDIT_WAIT);
 	ck_assert(ev->a[0] == 3 && ev->a[1] == 2 && ev->wr_id == 3 && ev->qpn == vs_qp_num(r->qp));
 	ck_assert_int_eq(r->log[ev->cause - 1].type, VS_EV_VERB_POST_SEND);
 	ck_assert_uint_eq(r->log[ev->cause - 1].wr_id, 3);

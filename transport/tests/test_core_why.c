@@ -257,16 +257,8 @@ START_TEST(a_refused_request_says_why)
 {
 	struct rig *r = rig_new(NULL);
 	struct refusal f = refused_request(r, _i);
-	const struct vs_event *refuse = NULL, *state = NULL;
-	uint32_t i;
+	const struct vs_event *refuse = last_of(r, VS_EV_RC_REFUSE), *state = last_of(r, VS_EV_QP_STATE);
 
-	for (i = 0; i < r->log_len; i++) {
-		const struct vs_event *ev = &r->log[i];
-
-		refuse = ev->type == VS_EV_RC_REFUSE ? ev : refuse;
-		state = ev->type == VS_EV_QP_STATE ? ev : state;
-	}
-	ck_assert(refuse != NULL && state != NULL);
 	ck_assert_msg(refuse->a[0] == f.why, "%s", vs_reason_info((enum vs_reason)refuse->a[0])->id);
 	ck_assert_uint_eq(refuse->a[1], vs_psn_add(P, f.psn));
 	ck_assert_uint_eq(refuse->a[2], f.syndrome);
@@ -370,8 +362,7 @@ START_TEST(req_037_a_request_that_fails_here_says_why)
 	struct rig_opt o = {.type = types[type]};
 	struct rig *r = rig_new(&o);
 	struct vs_ah *ah = type == 2 ? peer_ah(r) : NULL;
-	const struct vs_event *state = NULL;
-	uint32_t i;
+	const struct vs_event *state;
 
 	if (kind < 4 || type == 2) {
 		post_bad(r, (int)kind, ah);
@@ -379,9 +370,7 @@ START_TEST(req_037_a_request_that_fails_here_says_why)
 		rig_expect_silence(r);
 		ck_assert_uint_eq(rig_expect_wc(r, r->scq, 1, t[kind].status).vendor_err, t[kind].why);
 		ck_assert_uint_eq(rig_expect_wc(r, r->scq, 1, VS_WC_WR_FLUSH_ERR).vendor_err, VS_REASON_FLUSHED);
-		for (i = 0; i < r->log_len; i++)
-			state = r->log[i].type == VS_EV_QP_STATE ? &r->log[i] : state;
-		ck_assert_ptr_nonnull(state);
+		state = last_of(r, VS_EV_QP_STATE);
 		ck_assert(state->a[0] == VS_QPS_RTS && state->a[2] == t[kind].why);
 		ck_assert_uint_eq(state->a[1], type == 0 ? VS_QPS_ERR : VS_QPS_SQE);
 	}
@@ -410,8 +399,7 @@ START_TEST(a_failed_completion_says_what_the_peer_or_the_time_did)
 	struct rig_opt o = {.retry_cnt = RIG_ZERO, .rnr_retry = RIG_ZERO};
 	struct rig *r = rig_new(&o);
 	struct vs_qp_attr err = {.state = VS_QPS_ERR};
-	const struct vs_event *state = NULL;
-	uint32_t i;
+	const struct vs_event *state;
 
 	rig_post(r, t[_i].op, 1, 0, 8);
 	rig_drain(r);
@@ -430,9 +418,7 @@ START_TEST(a_failed_completion_says_what_the_peer_or_the_time_did)
 	else
 		ck_assert_int_eq(vs_qp_modify(r->qp, &err, VS_QP_STATE), VS_OK);
 	ck_assert_uint_eq(rig_expect_wc(r, r->scq, 1, t[_i].status).vendor_err, t[_i].why);
-	for (i = 0; i < r->log_len; i++)
-		state = r->log[i].type == VS_EV_QP_STATE ? &r->log[i] : state;
-	ck_assert_ptr_nonnull(state);
+	state = last_of(r, VS_EV_QP_STATE);
 	ck_assert(state->a[1] == VS_QPS_ERR && state->a[2] == (_i == 9 ? VS_REASON_BY_USER : t[_i].why));
 	rig_free(r);
 }
