@@ -6,6 +6,7 @@
  * of AtomicETH), or its forms (an IPv4 and an IPv6 address), of which the value that is given chooses one.
  */
 #include <arpa/inet.h>
+#include <assert.h>
 #include <inttypes.h>
 #include <string.h>
 
@@ -354,6 +355,7 @@ static bool apply_one(const struct vp_set *set, struct vs_pkt *p, bool *found)
 {
 	bool changed = false;
 
+	assert(set->field != NULL);
 	for (const struct vp_field *f = set->field; same_name(f, set->field->name); f++) {
 		if (f->form != set->field->form || !has(f, p))
 			continue;

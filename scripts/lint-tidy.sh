@@ -1,9 +1,12 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
 #
-# lint-tidy.sh COMPILE_COMMANDS JOBS - clang-tidy (.clang-tidy) over every C file.
+# lint-tidy.sh COMPILE_COMMANDS JOBS [NODES] - clang-tidy (.clang-tidy) over every C file.
+#
+# NODES bounds how far the static analyzer follows one function: its own 225000 takes almost three times
+# as long as 75000, which finds the same in this repository.
 set -euo pipefail
-db=$1 jobs=$2
+db=$1 jobs=$2 nodes=${3:-75000}
 cd "$(dirname "$0")/.."
 
 mapfile -t compiled < <(sed -n 's/.*"file": "\([^"]*\)".*/\1/p' "$db")
@@ -12,5 +15,6 @@ if [ ${#compiled[@]} != "$sources" ]; then
 	echo "lint-tidy: $db has ${#compiled[@]} files, the repository $sources" >&2
 	exit 1
 fi
-printf '%s\0' "${compiled[@]}" | xargs -0 -n 1 -P "$jobs" clang-tidy --quiet -p "$(dirname "$db")" 2>&1 |
+printf '%s\0' "${compiled[@]}" | xargs -0 -n 1 -P "$jobs" clang-tidy --quiet -p "$(dirname "$db")" \
+	--extra-arg=-Xclang --extra-arg=-analyzer-config --extra-arg=-Xclang --extra-arg=max-nodes="$nodes" 2>&1 |
 	awk '/warnings? generated|^Suppressed |^Use -header-filter/ { next } { print; bad = 1 } END { exit bad }'

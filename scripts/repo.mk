@@ -94,7 +94,7 @@ format: ## apply .clang-format
 format-check: ## .clang-format is respected
 	@$(call only_14,clang-format) clang-format --dry-run --Werror $(C_FILES)
 
-lint: lint-psn lint-shell lint-man lint-cppcheck lint-tidy ## cppcheck, clang-tidy, shellcheck, mandoc, the PSN rule
+lint: lint-psn lint-shell lint-man lint-cppcheck lint-tidy ## cppcheck, clang-tidy, shellcheck, mandoc, the PSN rule (TIDY_NODES=225000: deeper)
 
 lint-psn:
 	@scripts/lint-psn.sh --self-test
@@ -115,7 +115,7 @@ lint-cppcheck:
 objects: $(call obj,$(filter %.c,$(C_FILES)))
 
 lint-tidy: $(B)/compile_commands.json
-	@$(call only_14,clang-tidy) scripts/lint-tidy.sh $< $(JOBS)
+	@$(call only_14,clang-tidy) scripts/lint-tidy.sh $< $(JOBS) $(TIDY_NODES)
 
 # For clang-tidy and editors: the compile lines that make itself would run.
 $(B)/compile_commands.json: $(filter %.c,$(C_FILES)) Makefile scripts/repo.mk
