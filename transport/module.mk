@@ -7,4 +7,5 @@ include transport/core/module.mk
 include transport/sim/module.mk
 include transport/io/module.mk
 include transport/drill/module.mk
+include transport/verbs/module.mk
 include transport/tests/module.mk

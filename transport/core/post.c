@@ -144,6 +144,11 @@ static int refuse_send(struct vs_qp *qp, enum vs_reason r)
 	return vs_refuse(qp->dev, r == VS_REASON_QUEUE_FULL ? VS_ERR_NOSPACE : VS_ERR_INVAL, r);
 }
 
+uint32_t vs_qp_send_room(const struct vs_qp *qp)
+{
+	return qp->sq.size - (qp->sq.tail - qp->sq.head);
+}
+
 int vs_qp_post_send(struct vs_qp *qp, const struct vs_send_wr *wr)
 {
 	uint64_t length = send_length(wr);

@@ -253,6 +253,8 @@ static enum vs_reason check_crcs(struct vs_dev *dev, struct vs_rx *rx)
 	(void)dev;
 	if (vcrc == VS_CRC_BAD)
 		return VS_REASON_VCRC_BAD;
+	if (rx->meta.icrc_good)
+		return VS_REASON_NONE;
 	return vs_icrc_check(&rx->p, rx->buf, NULL) == VS_CRC_GOOD ? VS_REASON_NONE : VS_REASON_ICRC_BAD;
 }
 

@@ -281,6 +281,22 @@ void vs_writer_abort(struct vs_writer *w)
 		writer_free(w);
 }
 
+void vs_writer_forget(struct vs_writer *w)
+{
+	int null;
+
+	if (!w)
+		return;
+	null = open("/dev/null", O_WRONLY | O_CLOEXEC);
+	if (null >= 0) {
+		(void)dup2(null, fileno(w->f));
+		close(null);
+	}
+	free(w->tmp);
+	w->tmp = NULL;
+	writer_free(w);
+}
+
 /* ---- records ---- */
 
 /*

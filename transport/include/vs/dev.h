@@ -153,6 +153,7 @@ struct vs_pkt_meta {
 	uint64_t pkt_id; /* this one transmission */
 	uint64_t cause;  /* seq of the pkt:tx event */
 	uint32_t qpn;    /* output only: the sending QP */
+	bool icrc_good;  /* input only: whoever took the packet off the wire has found the ICRC right */
 };
 
 /* `link` says where the buffer starts. Anything may be in it: bad packets are counted and dropped. */

@@ -45,6 +45,18 @@ bool vs_icrc_segment(enum vs_encap encap, const uint8_t *hdr, size_t hdr_len, ui
 		     size_t seg_len, uint32_t *icrc);
 
 /*
+ * IPv4 ID and ICRC. The ICRC of a RoCEv2/IPv4 packet with ID `id` is that of the same packet with ID 0, XOR
+ * vs_icrc_id_delta(vs_icrc_id_factor(len), id), where `len` counts the bytes from the IP header up to the ICRC.
+ */
+uint32_t vs_icrc_id_factor(size_t len);
+uint32_t vs_icrc_id_delta(uint32_t factor, uint16_t id);
+/*
+ * The ID that a packet must have had whose ICRC differs by `difference` from the one it would have with ID 0. False:
+ * no ID explains it. One damaged packet in 2^16 finds an ID.
+ */
+bool vs_icrc_id_solve(uint32_t factor, uint32_t difference, uint16_t *id);
+
+/*
  * Compares the ICRC that `p` carries with the right one. `buf` is the buffer that `p` was parsed
  * from. Good, Bad, or Unverified when the packet is cut before the end of the ICRC, fragmented, bare
  * or has no ICRC;

@@ -103,4 +103,7 @@ int vs_writer_close(struct vs_writer *w, struct vs_io_error *err);
 /* Drops what was written: the temporary file is removed, `path` is untouched. */
 void vs_writer_abort(struct vs_writer *w);
 
+/* In a forked child: the file is the parent's, who goes on writing it. Nothing of what is buffered is written here. */
+void vs_writer_forget(struct vs_writer *w);
+
 #endif

@@ -1,0 +1,72 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/*
+ * udp_port.c - sending sockets: one per source port, which a queue pair keeps for its life (A17.3.2.1). Ports are
+ * made when first used; the one that was not used for longest gives way when there are many.
+ */
+#define _GNU_SOURCE /* sendmmsg, recvmmsg */
+#include <string.h>
+#include <unistd.h>
+
+#include "io/udp.h"
+
+#define SNDBUF (4 << 20)
+
+void udp_ports_init(struct vs_udpio *u)
+{
+	for (unsigned s = 0; s < PORT_SETS; s++)
+		for (unsigned w = 0; w < PORT_WAYS; w++)
+			u->port[s][w].fd = -1;
+}
+
+void udp_ports_close(struct vs_udpio *u)
+{
+	for (unsigned s = 0; s < PORT_SETS; s++)
+		for (unsigned w = 0; w < PORT_WAYS; w++)
+			if (u->port[s][w].fd >= 0)
+				close(u->port[s][w].fd);
+}
+
+static int open_port(const struct vs_udpio *u, unsigned addr, uint16_t sport)
+{
+	union udp_address from = u->own[addr];
+	int family = from.any.sa_family, size = SNDBUF;
+	int fd = socket(family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+
+	if (fd < 0)
+		return -1;
+	if (family == AF_INET)
+		from.v4.sin_port = htons(sport);
+	else
+		from.v6.sin6_port = htons(sport);
+	(void)setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &size, sizeof(size));
+	if (!udp_dont_fragment(fd, family) || bind(fd, &from.any, udp_addrlen(&from)) != 0) {
+		close(fd);
+		return -1;
+	}
+	return fd;
+}
+
+int udp_port_fd(struct vs_udpio *u, unsigned addr, uint16_t sport)
+{
+	struct udp_port *set = u->port[sport % PORT_SETS], *victim = &set[0];
+	int fd;
+
+	u->clock++;
+	for (unsigned w = 0; w < PORT_WAYS; w++) {
+		struct udp_port *p = &set[w];
+
+		if (p->fd >= 0 && p->sport == sport && p->addr == addr) {
+			p->used = u->clock;
+			return p->fd;
+		}
+		if (p->fd < 0 ? victim->fd >= 0 : victim->fd >= 0 && p->used < victim->used)
+			victim = p;
+	}
+	fd = open_port(u, addr, sport);
+	if (fd < 0)
+		return -1;
+	if (victim->fd >= 0)
+		close(victim->fd);
+	*victim = (struct udp_port){.fd = fd, .sport = sport, .addr = (uint8_t)addr, .used = u->clock};
+	return fd;
+}

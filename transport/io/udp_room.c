@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/*
+ * udp_room.c - how full the receivers on this host are. A UDP socket has no back-pressure: what does not fit into the
+ * receiver's buffer is lost without a word. But the kernel tells anybody who asks how full a socket is (NETLINK_SOCK_DIAG,
+ * as ss does), and it is asked each time that a good part of the room could have been used up. So a fast sender and
+ * a slow receiver on one host lose nothing, whatever the transport and however many senders there are.
+ *
+ * A receiver elsewhere, or a kernel that does not answer: nobody is asked, and the sender's window is all there is.
+ */
+#define _GNU_SOURCE /* sendmmsg, recvmmsg */
+#include <errno.h>
+#include <linux/inet_diag.h>
+#include <linux/netlink.h>
+#include <linux/sock_diag.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "io/udp.h"
+
+#define STALL_MAX_NS 5000000u /* a receiver that reads nothing for so long is not waited for */
+#define ASK_AGAIN_NS 20000u
+#define OVERHEAD 2u /* the kernel charges up to twice the bytes */
+
+void udp_room_init(struct vs_udpio *u)
+{
+	struct timeval limit = {.tv_usec = 100000};
+
+	u->diag = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_SOCK_DIAG);
+	if (u->diag >= 0)
+		(void)setsockopt(u->diag, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit));
+}
+
+/* ---- asking the kernel ---- */
+
+struct question {
+	struct nlmsghdr nlh;
+	struct inet_diag_req_v2 req;
+};
+
+static void ask_for(struct question *q, const struct udp_room *room, const union udp_address *to)
+{
+	memset(q, 0, sizeof(*q));
+	q->nlh.nlmsg_len = sizeof(*q);
+	q->nlh.nlmsg_type = SOCK_DIAG_BY_FAMILY;
+	q->nlh.nlmsg_flags = NLM_F_REQUEST;
+	q->req.sdiag_family = (uint8_t)to->any.sa_family;
+	q->req.sdiag_protocol = IPPROTO_UDP;
+	q->req.idiag_ext = 1 << (INET_DIAG_SKMEMINFO - 1);
+	q->req.idiag_states = UINT32_MAX;
+	/* For UDP the kernel looks for the socket that would get a packet from src to dst. */
+	q->req.id.idiag_dport = htons(VS_UDP_PORT_ROCE);
+	q->req.id.idiag_sport = htons(VS_UDP_PORT_ROCE);
+	q->req.id.idiag_cookie[0] = q->req.id.idiag_cookie[1] = INET_DIAG_NOCOOKIE;
+	if (to->any.sa_family == AF_INET)
+		memcpy(q->req.id.idiag_src, room->gid + 12, 4);
+	else
+		memcpy(q->req.id.idiag_src, room->gid, 16);
+}
+
+/* Memory in use and allowed of the socket in an answer. */
+static bool read_answer(const char *buf, size_t len, uint32_t *used, uint32_t *allowed)
+{
+	const struct nlmsghdr *h = (const void *)buf;
+	const struct inet_diag_msg *m = (const void *)(buf + NLMSG_HDRLEN);
+	size_t at = NLMSG_HDRLEN + NLMSG_ALIGN(sizeof(*m));
+
+	if (len < at || h->nlmsg_type != SOCK_DIAG_BY_FAMILY || h->nlmsg_len > len)
+		return false;
+	while (at + sizeof(struct nlattr) <= h->nlmsg_len) {
+		struct nlattr a;
+
+		memcpy(&a, buf + at, sizeof(a));
+		if (a.nla_len < sizeof(a) || at + a.nla_len > h->nlmsg_len)
+			return false;
+		if (a.nla_type == INET_DIAG_SKMEMINFO && a.nla_len >= sizeof(a) + 8) {
+			memcpy(used, buf + at + sizeof(a) + 4 * SK_MEMINFO_RMEM_ALLOC, 4);
+			memcpy(allowed, buf + at + sizeof(a) + 4 * SK_MEMINFO_RCVBUF, 4);
+			return true;
+		}
+		at += NLMSG_ALIGN(a.nla_len);
+	}
+	return false;
+}
+
+static bool ask(struct vs_udpio *u, const struct udp_room *room, const union udp_address *to, uint32_t *used,
+		uint32_t *allowed)
+{
+	struct sockaddr_nl kernel = {.nl_family = AF_NETLINK};
+	struct question q;
+	struct {
+		_Alignas(struct nlmsghdr) char bytes[1024];
+	} answer;
+	ssize_t n;
+
+	ask_for(&q, room, to);
+	if (sendto(u->diag, &q, sizeof(q), 0, (struct sockaddr *)&kernel, sizeof(kernel)) != (ssize_t)sizeof(q))
+		return false;
+	n = recv(u->diag, answer.bytes, sizeof(answer.bytes), 0);
+	return n > 0 && read_answer(answer.bytes, (size_t)n, used, allowed);
+}
+
+/* ---- budgets ---- */
+
+static void gid_of(uint8_t gid[16], const union udp_address *a)
+{
+	if (a->any.sa_family == AF_INET6) {
+		memcpy(gid, &a->v6.sin6_addr, 16);
+		return;
+	}
+	memset(gid, 0, 10);
+	gid[10] = gid[11] = 0xff;
+	memcpy(gid + 12, &a->v4.sin_addr, 4);
+}
+
+static struct udp_room *room_of(struct vs_udpio *u, const union udp_address *to)
+{
+	uint8_t gid[16];
+	unsigned h = 0;
+	struct udp_room *r;
+
+	gid_of(gid, to);
+	for (unsigned i = 12; i < 16; i++)
+		h = h * 31 + gid[i];
+	r = &u->room[h % ROOMS];
+	if (!r->used || memcmp(r->gid, gid, 16) != 0) {
+		if (u->full == r)
+			u->full = NULL;
+		*r = (struct udp_room){.used = true, .local = true, .budget = u->rcvbuf / 16};
+		memcpy(r->gid, gid, 16);
+	}
+	return r;
+}
+
+/* A new budget; 0: there is no room now. */
+static void refill(struct vs_udpio *u, struct udp_room *r, const union udp_address *to)
+{
+	uint32_t used = 0, allowed = 0, free_bytes;
+
+	if (!ask(u, r, to, &used, &allowed)) {
+		r->local = false; /* nobody there, or elsewhere: asked again when the entry is made anew */
+		return;
+	}
+	free_bytes = used < allowed ? allowed - used : 0;
+	/* Others may send too: a quarter of what is left, and nothing once three quarters are taken. */
+	r->budget = free_bytes > allowed / 4 ? free_bytes / 4 / OVERHEAD : 0;
+}
+
+static void to_room(union udp_address *to, const struct udp_room *r)
+{
+	static const uint8_t prefix[12] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff};
+
+	memset(to, 0, sizeof(*to));
+	to->any.sa_family = memcmp(r->gid, prefix, sizeof(prefix)) == 0 ? AF_INET : AF_INET6;
+}
+
+void udp_room_sent(struct vs_udpio *u, const union udp_address *to, uint32_t bytes)
+{
+	struct udp_room *r;
+
+	if (u->diag < 0)
+		return;
+	r = room_of(u, to);
+	if (!r->local)
+		return;
+	if (r->budget > bytes) {
+		r->budget -= bytes;
+		return;
+	}
+	refill(u, r, to);
+	if (r->local && r->budget == 0 && u->full == NULL) {
+		u->full = r;
+		u->full_since = u->next_ask = 0;
+		u->stats.stalls++;
+	}
+}
+
+bool vs_udpio_ready(struct vs_udpio *u, uint64_t now_ns)
+{
+	union udp_address to;
+	struct udp_room *r = u->full;
+
+	if (r == NULL)
+		return true;
+	if (u->full_since == 0)
+		u->full_since = now_ns;
+	if (now_ns < u->next_ask)
+		return false;
+	u->next_ask = now_ns + ASK_AGAIN_NS;
+	to_room(&to, r);
+	refill(u, r, &to);
+	if (r->local && r->budget == 0 && now_ns - u->full_since < STALL_MAX_NS)
+		return false;
+	if (r->local && r->budget == 0) /* it sleeps: a little goes on, so that nobody else waits for it */
+		r->budget = VS_UDPIO_FRAME;
+	u->full = NULL;
+	return true;
+}

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/*
+ * config.c - settings, from the environment: vs-run writes them there, having checked them; whoever preloads the
+ * library by hand may set them too. Lists are separated by newlines.
+ *
+ *   VS_IP VS_MTU VS_SEED VS_DEVIATION VS_FAULT VS_CAPTURE VS_COUNTERS VS_EXPLAIN VS_NO_GSO VS_QUIET
+ */
+#include <arpa/inet.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "verbs/ref.h"
+
+static bool flag(const char *name)
+{
+	const char *v = getenv(name);
+
+	return v != NULL && v[0] != '\0' && strcmp(v, "0") != 0;
+}
+
+/* The next word of a newline-separated list, NULL at its end. */
+static char *next(char **list)
+{
+	char *word;
+
+	do
+		word = strsep(list, "\n");
+	while (word != NULL && word[0] == '\0');
+	return word;
+}
+
+static int read_addresses(struct ref_config *c)
+{
+	const char *v = getenv("VS_IP");
+	char *copy = v != NULL ? strdup(v) : NULL, *list = copy, *word;
+	int rc = 0;
+
+	while (rc == 0 && copy != NULL && (word = next(&list)) != NULL) {
+		uint8_t *gid = c->addr[c->n_addrs];
+
+		if (c->n_addrs == 4) {
+			ref_say("VS_IP: more than 4 addresses");
+			rc = EINVAL;
+		} else if (inet_pton(AF_INET, word, gid + 12) == 1) {
+			gid[10] = gid[11] = 0xff;
+			c->n_addrs++;
+		} else if (inet_pton(AF_INET6, word, gid) == 1) {
+			c->n_addrs++;
+		} else {
+			ref_say("VS_IP: \"%s\" is no IPv4 or IPv6 address", word);
+			rc = EINVAL;
+		}
+	}
+	free(copy);
+	return rc;
+}
+
+static int read_mtu(struct ref_config *c)
+{
+	const char *v = getenv("VS_MTU");
+
+	c->mtu = VS_MTU_4096;
+	if (v == NULL || v[0] == '\0')
+		return 0;
+	for (int m = VS_MTU_256; m <= VS_MTU_4096; m++)
+		if ((uint32_t)atoi(v) == vs_mtu_bytes((enum vs_mtu)m)) {
+			c->mtu = (enum vs_mtu)m;
+			return 0;
+		}
+	ref_say("VS_MTU: \"%s\" is none of 256 512 1024 2048 4096", v);
+	return EINVAL;
+}
+
+static int read_deviations(struct ref_config *c)
+{
+	const char *v = getenv("VS_DEVIATION");
+	char *copy = v != NULL ? strdup(v) : NULL, *list = copy, *word;
+	int rc = 0;
+
+	while (rc == 0 && copy != NULL && (word = next(&list)) != NULL) {
+		enum vs_deviation d = vs_deviation_by_name(word);
+
+		if (d == VS_DEVIATION_COUNT) {
+			ref_say("VS_DEVIATION: there is no deviation \"%s\"", word);
+			rc = EINVAL;
+		} else {
+			c->deviations |= 1ull << d;
+		}
+	}
+	free(copy);
+	return rc;
+}
+
+static int read_faults(struct ref_config *c)
+{
+	const char *v = getenv("VS_FAULT");
+	char *list = v != NULL ? strdup(v) : NULL, *word; /* stays: the rules point into it */
+
+	while (list != NULL && (word = next(&list)) != NULL) {
+		if (c->n_faults == REF_FAULTS) {
+			ref_say("VS_FAULT: more than %d rules", REF_FAULTS);
+			return EINVAL;
+		}
+		c->fault[c->n_faults++] = word;
+	}
+	return 0;
+}
+
+int ref_config_read(struct ref_config *c)
+{
+	const char *seed = getenv("VS_SEED");
+	int rc;
+
+	memset(c, 0, sizeof(*c));
+	c->no_gso = flag("VS_NO_GSO");
+	c->explain = flag("VS_EXPLAIN");
+	c->counters = flag("VS_COUNTERS");
+	c->quiet = flag("VS_QUIET");
+	c->capture = getenv("VS_CAPTURE");
+	if (c->capture != NULL && c->capture[0] == '\0')
+		c->capture = NULL;
+	/* Without a seed keys and QPNs differ from run to run, as those of any device do. */
+	c->seed = seed != NULL && seed[0] != '\0' ? strtoull(seed, NULL, 0) : ref_now() ^ (uint64_t)(uintptr_t)c << 20;
+	rc = read_addresses(c);
+	if (rc == 0)
+		rc = read_mtu(c);
+	if (rc == 0)
+		rc = read_deviations(c);
+	return rc != 0 ? rc : read_faults(c);
+}

@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/*
+ * device.c - the device: found without asking the kernel, opened as often as the program likes, all on one engine.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <endian.h>
+#include <time.h>
+
+#include "verbs/ref.h"
+
+/* Providers look behind an ibv_device for their own marks: there are zeroes. */
+static struct {
+	struct ibv_device device;
+	char behind[1024];
+} ref0 = {.device = {.node_type = IBV_NODE_CA,
+		     .transport_type = IBV_TRANSPORT_IB,
+		     .name = REF_NAME,
+		     .dev_name = "uverbs0",
+		     .dev_path = "/sys/class/infiniband_verbs/uverbs0",
+		     .ibdev_path = "/sys/class/infiniband/" REF_NAME}};
+
+struct ibv_device **ibv_get_device_list(int *num_devices)
+{
+	struct ibv_device **list = calloc(2, sizeof(struct ibv_device *));
+
+	if (list == NULL) {
+		errno = ENOMEM;
+		return NULL;
+	}
+	list[0] = &ref0.device;
+	if (num_devices != NULL)
+		*num_devices = 1;
+	return list;
+}
+
+void ibv_free_device_list(struct ibv_device **list)
+{
+	free(list);
+}
+
+const char *ibv_get_device_name(struct ibv_device *device)
+{
+	return device->name;
+}
+
+int ibv_get_device_index(struct ibv_device *device)
+{
+	(void)device;
+	return 0;
+}
+
+/* Known before the engine runs: it starts when the device is opened. */
+__be64 ibv_get_device_guid(struct ibv_device *device)
+{
+	uint64_t guid = 0x0200fffffe000001ull;
+
+	(void)device;
+	pthread_mutex_lock(&ref.lock);
+	if (ref.dev != NULL)
+		guid = vs_dev_attr(ref.dev)->node_guid;
+	pthread_mutex_unlock(&ref.lock);
+	return htobe64(guid);
+}
+
+struct ibv_context *ibv_open_device(struct ibv_device *device)
+{
+	struct ref_context *c = calloc(1, sizeof(*c));
+	int rc = c != NULL ? ref_start() : ENOMEM;
+
+	if (rc == 0)
+		rc = ref_events_init(&c->async);
+	if (rc != 0) {
+		free(c);
+		errno = rc;
+		return NULL;
+	}
+	ref_context_ops(&c->v);
+	c->v.context.device = device;
+	c->v.context.cmd_fd = -1;
+	c->v.context.async_fd = c->async.fd;
+	c->v.context.num_comp_vectors = 1;
+	pthread_mutex_init(&c->v.context.mutex, NULL);
+	pthread_mutex_lock(&ref.lock);
+	c->next = ref.contexts;
+	ref.contexts = c;
+	pthread_mutex_unlock(&ref.lock);
+	return &c->v.context;
+}
+
+int ibv_close_device(struct ibv_context *context)
+{
+	struct ref_context *c = ref_context(context), **at;
+
+	pthread_mutex_lock(&ref.lock);
+	for (at = &ref.contexts; *at != NULL; at = &(*at)->next) {
+		if (*at == c) {
+			*at = c->next;
+			break;
+		}
+	}
+	pthread_mutex_unlock(&ref.lock);
+	ref_events_fini(&c->async);
+	pthread_mutex_destroy(&context->mutex);
+	free(c);
+	return 0;
+}
+
+struct ibv_context *ibv_import_device(int cmd_fd)
+{
+	(void)cmd_fd;
+	errno = EOPNOTSUPP; /* there is no kernel object that two processes could share */
+	return NULL;
+}
+
+/* ---- what it can ---- */
+
+static void fill_attr(struct ibv_device_attr *d)
+{
+	const struct vs_dev_attr *a = vs_dev_attr(ref.dev);
+
+	memset(d, 0, sizeof(*d));
+	snprintf(d->fw_ver, sizeof(d->fw_ver), "%s", VS_VERSION);
+	d->node_guid = d->sys_image_guid = htobe64(a->node_guid);
+	d->max_mr_size = UINT64_MAX;
+	d->page_size_cap = 4096;
+	d->vendor_id = 0xffffff; /* as rdma_rxe: no vendor */
+	d->max_qp = (int)a->max_qp;
+	d->max_qp_wr = (int)a->max_qp_wr;
+	d->device_cap_flags = IBV_DEVICE_BAD_PKEY_CNTR | IBV_DEVICE_BAD_QKEY_CNTR | IBV_DEVICE_CURR_QP_STATE_MOD |
+			      IBV_DEVICE_PORT_ACTIVE_EVENT | IBV_DEVICE_SYS_IMAGE_GUID | IBV_DEVICE_RC_RNR_NAK_GEN |
+			      IBV_DEVICE_SRQ_RESIZE | IBV_DEVICE_MEM_WINDOW | IBV_DEVICE_MEM_WINDOW_TYPE_2B |
+			      IBV_DEVICE_MEM_MGT_EXTENSIONS;
+	d->max_sge = d->max_sge_rd = d->max_srq_sge = (int)a->max_sge;
+	d->max_cq = (int)a->max_cq;
+	d->max_cqe = (int)a->max_cqe;
+	d->max_mr = (int)a->max_mr;
+	d->max_pd = (int)a->max_pd;
+	d->max_qp_rd_atom = d->max_qp_init_rd_atom = a->max_rd_atomic;
+	d->max_res_rd_atom = (int)(a->max_rd_atomic * a->max_qp);
+	d->atomic_cap = IBV_ATOMIC_HCA;
+	d->max_mw = (int)a->max_mw;
+	d->max_mcast_grp = (int)a->max_mcast_grp;
+	d->max_mcast_qp_attach = (int)a->max_mcast_qp_attach;
+	d->max_total_mcast_qp_attach = d->max_mcast_grp * d->max_mcast_qp_attach;
+	d->max_ah = (int)a->max_ah;
+	d->max_srq = (int)a->max_srq;
+	d->max_srq_wr = (int)a->max_srq_wr;
+	d->max_pkeys = VS_PKEY_TABLE_LEN;
+	d->local_ca_ack_delay = 15;
+	d->phys_port_cnt = 1;
+}
+
+int ibv_query_device(struct ibv_context *context, struct ibv_device_attr *device_attr)
+{
+	(void)context;
+	if (!ref_enter())
+		return errno;
+	fill_attr(device_attr);
+	ref_leave_quiet();
+	return 0;
+}
+
+int ref_query_device_ex(struct ibv_context *context, const struct ibv_query_device_ex_input *input,
+			struct ibv_device_attr_ex *attr, size_t size)
+{
+	struct ibv_device_attr_ex full = {.completion_timestamp_mask = UINT64_MAX,
+					  .hca_core_clock = 1000000, /* kHz: time stamps count nanoseconds */
+					  .phys_port_cnt_ex = 1};
+
+	(void)context;
+	if (input != NULL && input->comp_mask != 0)
+		return EINVAL;
+	if (size < sizeof(attr->orig_attr))
+		return EINVAL;
+	if (!ref_enter())
+		return errno;
+	fill_attr(&full.orig_attr);
+	ref_leave_quiet();
+	full.device_cap_flags_ex = full.orig_attr.device_cap_flags;
+	full.pci_atomic_caps.fetch_add = full.pci_atomic_caps.compare_swap = IBV_PCI_ATOMIC_OPERATION_8_BYTE_SIZE_SUP;
+	memcpy(attr, &full, size < sizeof(full) ? size : sizeof(full));
+	if (size > sizeof(full))
+		memset((char *)attr + sizeof(full), 0, size - sizeof(full));
+	return 0;
+}
+
+int ref_query_rt_values(struct ibv_context *context, struct ibv_values_ex *values)
+{
+	(void)context;
+	if (values->comp_mask & ~(uint32_t)IBV_VALUES_MASK_RAW_CLOCK)
+		return EINVAL;
+	if (values->comp_mask & IBV_VALUES_MASK_RAW_CLOCK)
+		clock_gettime(CLOCK_MONOTONIC, &values->raw_clock);
+	return 0;
+}
+
+int ibv_fork_init(void)
+{
+	return 0; /* no memory is pinned */
+}
+
+enum ibv_fork_status ibv_is_fork_initialized(void)
+{
+	return IBV_FORK_UNNEEDED;
+}

@@ -1,0 +1,315 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/*
+ * engine.c - one engine and one progress thread per process, under one lock.
+ *
+ * Two make progress. The application does when it polls an empty completion queue: no wake-up, the lowest latency. The
+ * thread does whenever the application does not: it blocks, watches memory (the target of one-sided work never calls
+ * a verb) or waits for an event. While the application polls, the thread looks only every TICK_NS whether it still does,
+ * so that the two do not fight for packets; arming a completion queue ends that at once.
+ *
+ * A forked child has neither the thread nor the sockets: every verb fails in it with EIO, the parent goes on. What the
+ * child starts with exec is a process of its own.
+ */
+#define _GNU_SOURCE /* ppoll */
+#include <poll.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "verbs/ref.h"
+
+#define TICK_NS 100000u
+#define ROOM_NS 30000u /* how soon a full receiver is looked at again */
+#define BATCH 256u     /* packets taken in one turn */
+
+struct ref ref = {.lock = PTHREAD_MUTEX_INITIALIZER, .kick = -1};
+
+uint64_t ref_now(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
+}
+
+/* ---- progress ---- */
+
+void ref_kick(void)
+{
+	const uint64_t one = 1;
+
+	if (write(ref.kick, &one, sizeof(one)) != (ssize_t)sizeof(one))
+		return; /* the counter is at its limit: the thread is awake anyway */
+}
+
+static uint64_t next_deadline(void)
+{
+	uint64_t dev = vs_dev_deadline(ref.dev), wire = ref.wire->ops->deadline(ref.wire);
+
+	return dev < wire ? dev : wire;
+}
+
+static void send_all(uint64_t now)
+{
+	ref.output_waits = !ref.wire->ops->send(ref.wire, now);
+}
+
+bool ref_progress(void)
+{
+	uint64_t now = ref_now();
+	unsigned n = ref.wire->ops->receive(ref.wire, BATCH, now);
+
+	if (vs_dev_deadline(ref.dev) <= now)
+		vs_dev_expire(ref.dev, now);
+	if (n > 0 || ref.output_waits || vs_dev_has_output(ref.dev) || ref.wire->ops->deadline(ref.wire) <= now)
+		send_all(now);
+	return n > 0;
+}
+
+bool ref_enter(void)
+{
+	pthread_mutex_lock(&ref.lock);
+	if (ref.dev != NULL && !ref.forked) {
+		vs_dev_set_now(ref.dev, ref_now());
+		return true;
+	}
+	pthread_mutex_unlock(&ref.lock);
+	errno = EIO;
+	return false;
+}
+
+/* Something must be done before the thread would look. */
+static bool thread_is_late(void)
+{
+	return next_deadline() < ref.wake_at || (ref.output_waits && ref.wake_at == VS_NEVER);
+}
+
+void ref_leave_quiet(void)
+{
+	int e = errno;
+	bool late = false;
+
+	ref_deliver_events();
+	if (!atomic_load_explicit(&ref.ticking, memory_order_relaxed) && thread_is_late()) {
+		ref.wake_at = 0; /* once is enough */
+		late = true;
+	}
+	pthread_mutex_unlock(&ref.lock);
+	if (late)
+		ref_kick();
+	errno = e;
+}
+
+void ref_leave(void)
+{
+	int e = errno;
+
+	if (vs_dev_has_output(ref.dev) || ref.output_waits)
+		send_all(ref_now());
+	errno = e;
+	ref_leave_quiet();
+}
+
+/* ---- the thread ---- */
+
+static void wait_for_work(bool ticking, uint64_t until)
+{
+	struct pollfd fds[2] = {{.fd = ref.kick, .events = POLLIN}, {.fd = ref.wire->fd, .events = POLLIN}};
+	uint64_t now = ref_now(), left = until > now ? until - now : 0, count;
+	struct timespec ts = {.tv_sec = (time_t)(left / 1000000000u), .tv_nsec = (long)(left % 1000000000u)};
+
+	(void)ppoll(fds, ticking ? 1 : 2, until == VS_NEVER ? NULL : &ts, NULL);
+	if (fds[0].revents != 0 && read(ref.kick, &count, sizeof(count)) < 0)
+		return; /* somebody else has read it */
+}
+
+static void *run(void *arg)
+{
+	unsigned seen = atomic_load(&ref.polls);
+
+	(void)arg;
+	pthread_mutex_lock(&ref.lock);
+	while (!ref.stopping) {
+		unsigned polls = atomic_load(&ref.polls);
+		bool ticking = polls != seen;
+		uint64_t now;
+
+		seen = polls;
+		if (!ticking) {
+			ref_progress();
+			ref_deliver_events();
+		}
+		now = ref_now();
+		ref.wake_at = next_deadline();
+		if (ref.output_waits && ref.wake_at > now + ROOM_NS)
+			ref.wake_at = now + ROOM_NS;
+		if (ticking)
+			ref.wake_at = now + TICK_NS;
+		atomic_store(&ref.ticking, ticking);
+		pthread_mutex_unlock(&ref.lock);
+		wait_for_work(ticking, ref.wake_at);
+		pthread_mutex_lock(&ref.lock);
+	}
+	pthread_mutex_unlock(&ref.lock);
+	return NULL;
+}
+
+/* ---- life ---- */
+
+static void *host_alloc(void *ctx, size_t size)
+{
+	(void)ctx;
+	return calloc(1, size);
+}
+
+static void host_free(void *ctx, void *p, size_t size)
+{
+	(void)ctx;
+	(void)size;
+	free(p);
+}
+
+static int create_device(void)
+{
+	struct vs_dev_attr attr = {
+		.name = REF_NAME,
+		.allocator = {host_alloc, host_free, NULL},
+		.dma = vs_dma_host,
+		.seed = ref.config.seed,
+		.deviations = ref.config.deviations,
+		.link_layer = VS_LL_ETHERNET,
+		.active_mtu = ref.config.mtu,
+		.pkeys = {0xffff},
+		.max_qp = 4096,
+		.max_cq = 4096,
+		.max_mr = 16384,
+		.max_mw = 4096,
+		.max_srq = 1024,
+		.max_ah = 16384,
+		.max_pd = 4096,
+		.max_sge = REF_SGES,
+		.max_inline = 512,
+		.max_mcast_qp_attach = 64,
+	};
+	int err;
+
+	ref.wire->ops->fill_attr(ref.wire, &attr);
+	ref.dev = vs_dev_create(&attr, &err);
+	if (ref.dev == NULL) {
+		ref_say("the engine can't be created: %s", vs_err_name(err));
+		return ENOMEM;
+	}
+	ref.wire->dev = ref.dev;
+	for (ref.gid_count = 0; ref.gid_count < VS_GID_TABLE_LEN; ref.gid_count++)
+		if (attr.gids[ref.gid_count].type == VS_GID_NONE)
+			break;
+	return 0;
+}
+
+static int start_thread(void)
+{
+	ref.kick = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (ref.kick < 0)
+		return errno;
+	ref.stopping = false;
+	ref.wake_at = 0;
+	return pthread_create(&ref.thread, NULL, run, NULL);
+}
+
+static void forget_everything(void)
+{
+	if (ref.dev != NULL)
+		vs_dev_destroy(ref.dev);
+	ref.dev = NULL;
+	if (ref.wire != NULL)
+		ref.wire->ops->close(ref.wire);
+	ref.wire = NULL;
+	if (ref.kick >= 0)
+		close(ref.kick);
+	ref.kick = -1;
+}
+
+static void before_fork(void)
+{
+	pthread_mutex_lock(&ref.lock);
+}
+
+static void after_fork_in_parent(void)
+{
+	pthread_mutex_unlock(&ref.lock);
+}
+
+/* The child lets go of the sockets, or the port would stay taken when the parent ends. */
+static void after_fork_in_child(void)
+{
+	if (ref.dev != NULL) {
+		ref.forked = true;
+		ref.has_thread = false;
+		ref.wire->ops->close(ref.wire);
+		ref.wire = NULL;
+	}
+	pthread_mutex_unlock(&ref.lock);
+}
+
+static int start_locked(void)
+{
+	static bool hooked;
+	int rc;
+
+	if (ref.forked)
+		return EIO;
+	if (ref.dev != NULL)
+		return 0;
+	rc = ref_config_read(&ref.config);
+	if (rc != 0)
+		return rc;
+	ref.wire = ref_wire_udp(&ref.config, &rc);
+	if (ref.wire == NULL)
+		return rc;
+	rc = create_device();
+	if (rc == 0)
+		rc = start_thread();
+	if (rc != 0) {
+		forget_everything();
+		return rc;
+	}
+	ref.has_thread = true;
+	if (!hooked)
+		hooked = pthread_atfork(before_fork, after_fork_in_parent, after_fork_in_child) == 0;
+	return 0;
+}
+
+int ref_start(void)
+{
+	int rc;
+
+	pthread_mutex_lock(&ref.lock);
+	rc = start_locked();
+	pthread_mutex_unlock(&ref.lock);
+	return rc;
+}
+
+/* At the end of the process: the last packets leave, captures and counters are written. */
+__attribute__((destructor)) static void stop(void)
+{
+	pthread_mutex_lock(&ref.lock);
+	if (ref.dev == NULL || ref.forked) {
+		pthread_mutex_unlock(&ref.lock);
+		return;
+	}
+	ref.stopping = true;
+	pthread_mutex_unlock(&ref.lock);
+	if (ref.has_thread) {
+		ref_kick();
+		pthread_join(ref.thread, NULL);
+	}
+	pthread_mutex_lock(&ref.lock);
+	send_all(ref_now());
+	if (ref.config.counters)
+		ref_counters_print();
+	forget_everything();
+	pthread_mutex_unlock(&ref.lock);
+}

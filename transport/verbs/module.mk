@@ -1,0 +1,19 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
+# transport/verbs/: the verbs device ref0 (a libibverbs.so.1) and vs-run, which runs programs on it.
+VERBS_SRCS  := $(sort $(wildcard transport/verbs/*.c))
+VERBS_DIR   := $(B)/lib/verbs
+VERBS_LIB   := $(VERBS_DIR)/libibverbs.so.1
+VERBS_OBJS  := $(call obj,$(VERBS_SRCS))
+ALL         += $(VERBS_LIB)
+
+# The installed library: whatever the linker finds.
+IBVERBS     ?= $(shell $(CC) -print-file-name=libibverbs.so.1)
+
+$(VERBS_DIR)/symbols.map $(VERBS_DIR)/stubs.c &: transport/verbs/gen-symbols.sh $(VERBS_OBJS)
+	@mkdir -p $(VERBS_DIR)
+	transport/verbs/gen-symbols.sh $(IBVERBS) $(VERBS_DIR)/symbols.map $(VERBS_DIR)/stubs.c $(VERBS_OBJS)
+
+$(VERBS_LIB): $(VERBS_DIR)/symbols.map $(VERBS_DIR)/stubs.c $(VERBS_OBJS) $(LIBVS) $(LIBJUDGE) $(LIBWIRE)
+	$(CC) -std=gnu11 $(OPT) $(SANFLAGS) $(LDFLAGS) -fPIC -shared -Wl,-soname,libibverbs.so.1 -Wl,-z,defs \
+		-Wl,--version-script,$(VERBS_DIR)/symbols.map -o $@ $(VERBS_DIR)/stubs.c $(VERBS_OBJS) \
+		$(LIBVS) $(LIBJUDGE) $(LIBWIRE) -ldeflate -lpthread

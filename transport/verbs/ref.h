@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/*
+ * ref.h - the inside of the verbs device ref0: a libibverbs.so.1 that any verbs program runs on.
+ *
+ *   engine.c      one engine and one progress thread per process; the lock; fork
+ *   config.c      settings, which vs-run hands over in the environment
+ *   wire.h        what the engine's packets travel on;  wire_udp.c: UDP sockets;  impair.c: faults on the way
+ *   explain.c     reasons in words on stderr; error numbers
+ *   counters.c    counters on stderr or into a file at the end
+ *   device.c      list, open, close, query
+ *   context.c     the tables of operations that the inline functions of verbs.h call
+ *   gid.c         ports, GIDs, P_Keys
+ *   pd_mr.c mw.c ah.c cq.c cq_ex.c srq.c qp.c post.c wr.c    one file per kind of object
+ *   event.c       completion channels and async events, as real descriptors
+ *   names.c       ibv_*_str, rates
+ *   compat.c      what librdmacm and tools use beside the verbs
+ *   gen-symbols.sh  the symbol versions of the installed library, stubs for what nobody but its providers calls
+ *
+ * Every object wraps one of the engine's; the engine's cookie points back to it. One lock: a verb enters, calls the
+ * engine, and leaves, which sends what is to be sent and hands events to their descriptors.
+ */
+#ifndef VS_VERBS_REF_H
+#define VS_VERBS_REF_H
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+/* The library exports exactly what verbs.h declares (and the version script lists). */
+#pragma GCC visibility push(default)
+#include <infiniband/verbs.h>
+#pragma GCC visibility pop
+
+#include "verbs/wire.h"
+#include "vs/dev.h"
+#include "vs/qp.h"
+
+#define REF_NAME "ref0"
+
+/* ---- settings ---- */
+#define REF_FAULTS 16
+struct ref_config {
+	uint8_t addr[4][16];
+	unsigned n_addrs; /* 0: the first free 127.0.0.N */
+	enum vs_mtu mtu;
+	uint64_t seed;
+	uint64_t deviations;
+	bool no_gso, explain, counters, quiet;
+	const char *capture; /* NULL: none */
+	const char *fault[REF_FAULTS];
+	unsigned n_faults;
+};
+/* 0, or an errno after a line on stderr that says which setting is wrong. */
+int ref_config_read(struct ref_config *c);
+
+/* ---- the engine of this process ---- */
+struct ref {
+	pthread_mutex_t lock;
+	struct vs_dev *dev;     /* NULL: not started */
+	struct ref_wire *wire;
+	struct ref_config config;
+	bool forked;            /* this is the child of a process that had an engine */
+	pthread_t thread;
+	bool has_thread, stopping;
+	int kick;               /* eventfd that wakes the thread */
+	atomic_uint polls;      /* empty polls of the application: it makes progress itself */
+	atomic_bool ticking;    /* the thread leaves the socket to the application */
+	uint64_t wake_at;       /* when the thread wakes at the latest */
+	bool output_waits;      /* the wire had no room */
+	struct ref_context *contexts; /* all that are open */
+	uint8_t gid_count;
+};
+extern struct ref ref;
+
+uint64_t ref_now(void); /* CLOCK_MONOTONIC, ns */
+int ref_start(void);    /* starts the engine unless it runs; 0 or errno */
+/* Enters the engine. False with errno: there is none (any more), and nothing is locked. */
+bool ref_enter(void);
+/* Sends what is to be sent, hands events over, leaves; errno is kept. */
+void ref_leave(void);
+/* Leaves without sending: for calls that make nothing to send. */
+void ref_leave_quiet(void);
+/* Inside: receives, runs timers. True: something came. */
+bool ref_progress(void);
+/* Wakes the thread so that it waits for packets again. */
+void ref_kick(void);
+
+/* The errno of a negative vs_err (0 of 0), after saying why on stderr when that is asked for. Inside. */
+int ref_error(const char *verb, int err);
+/* errno := ref_error(...); returns NULL */
+void *ref_refuse(const char *verb, int err);
+/* Says why a completion failed, when that is asked for. */
+void ref_explain_wc(const struct vs_wc *wc);
+void ref_say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+void ref_counters_print(void);
+
+/* ---- a queue of events behind a descriptor ---- */
+#define REF_EVENT_COMPLETION ((enum ibv_event_type)0xff) /* of a completion channel */
+struct ref_event {
+	void *object;
+	enum ibv_event_type type;
+};
+struct ref_events {
+	int fd; /* an eventfd that counts one down with every read */
+	struct ref_event *event;
+	unsigned n, cap;
+};
+int ref_events_init(struct ref_events *q);
+void ref_events_fini(struct ref_events *q);
+void ref_events_push(struct ref_events *q, void *object, enum ibv_event_type type);
+/* Takes the oldest, waiting as the descriptor is told to; -1 with errno. Outside the engine. */
+int ref_events_take(struct ref_events *q, struct ref_event *e);
+void ref_events_forget(struct ref_events *q, const void *object);
+void ref_deliver_events(void); /* inside: from the engine to the descriptors */
+
+/* ---- objects ---- */
+struct ref_context {
+	struct ref_context *next;
+	struct ref_events async;
+	struct verbs_context v; /* must be last: its last member is the ibv_context */
+};
+
+struct ref_pd {
+	struct ibv_pd pd;
+	struct vs_pd *vs;
+	struct ref_pd *parent; /* a parent domain shares the engine's PD of this one */
+	unsigned children;
+};
+
+struct ref_mr {
+	struct ibv_mr mr;
+	struct vs_mr *vs;
+};
+
+struct ref_mw {
+	struct ibv_mw mw;
+	struct vs_mw *vs;
+};
+
+struct ref_ah {
+	struct ibv_ah ah;
+	struct vs_ah *vs;
+};
+
+struct ref_channel {
+	struct ibv_comp_channel channel;
+	struct ref_events events;
+};
+
+struct ref_cq {
+	struct ibv_cq_ex ex; /* begins as an ibv_cq does */
+	struct vs_cq *vs;
+	struct vs_wc wc; /* of start_poll and next_poll */
+	uint32_t comp_events, async_events; /* handed to the application */
+};
+
+struct ref_srq {
+	struct ibv_srq srq;
+	struct vs_srq *vs;
+	uint32_t async_events;
+	uint32_t number;
+};
+
+#define REF_SGES 32
+struct ref_batch; /* work requests of the ibv_wr_* interface, not yet posted (wr.c) */
+struct ref_qp {
+	union {
+		struct ibv_qp qp;
+		struct ibv_qp_ex ex;
+	};
+	struct vs_qp *vs;
+	uint32_t async_events;
+	bool is_ex; /* made with SEND_OPS_FLAGS */
+	uint64_t send_ops;
+	struct ref_batch *batch;
+};
+
+static inline struct ref_context *ref_context(struct ibv_context *c)
+{
+	return (struct ref_context *)(void *)((char *)c - offsetof(struct ref_context, v.context));
+}
+static inline struct ref_pd *ref_pd(struct ibv_pd *pd)
+{
+	return (struct ref_pd *)pd;
+}
+static inline struct ref_mr *ref_mr(struct ibv_mr *mr)
+{
+	return (struct ref_mr *)mr;
+}
+static inline struct ref_mw *ref_mw(struct ibv_mw *mw)
+{
+	return (struct ref_mw *)mw;
+}
+static inline struct ref_ah *ref_ah(struct ibv_ah *ah)
+{
+	return (struct ref_ah *)ah;
+}
+static inline struct ref_cq *ref_cq(struct ibv_cq *cq)
+{
+	return (struct ref_cq *)(void *)cq;
+}
+static inline struct ref_srq *ref_srq(struct ibv_srq *srq)
+{
+	return (struct ref_srq *)srq;
+}
+static inline struct ref_qp *ref_qp(struct ibv_qp *qp)
+{
+	return (struct ref_qp *)(void *)qp;
+}
+
+/* context.c */
+void ref_context_ops(struct verbs_context *v);
+/* gid.c */
+int ref_query_port(struct ibv_context *context, uint8_t port, struct ibv_port_attr *attr, size_t size);
+/* device.c */
+int ref_query_device_ex(struct ibv_context *context, const struct ibv_query_device_ex_input *input,
+			struct ibv_device_attr_ex *attr, size_t size);
+int ref_query_rt_values(struct ibv_context *context, struct ibv_values_ex *values);
+/* pd_mr.c */
+struct ibv_pd *ref_alloc_parent_domain(struct ibv_context *context, struct ibv_parent_domain_init_attr *attr);
+struct ibv_td *ref_alloc_td(struct ibv_context *context, struct ibv_td_init_attr *attr);
+int ref_dealloc_td(struct ibv_td *td);
+/* mw.c */
+struct ibv_mw *ref_alloc_mw(struct ibv_pd *pd, enum ibv_mw_type type);
+int ref_dealloc_mw(struct ibv_mw *mw);
+int ref_bind_mw(struct ibv_qp *qp, struct ibv_mw *mw, struct ibv_mw_bind *bind);
+/* cq.c */
+struct ref_cq *ref_cq_new(struct ibv_context *context, uint32_t cqe, void *cq_context, struct ibv_comp_channel *channel);
+/* At most n completions, making progress when there is none; or a negative vs_err. Inside. */
+int ref_cq_take(struct ref_cq *cq, struct vs_wc *wc, int n);
+int ref_poll_cq(struct ibv_cq *cq, int n, struct ibv_wc *wc);
+int ref_req_notify_cq(struct ibv_cq *cq, int solicited_only);
+/* cq_ex.c */
+struct ibv_cq_ex *ref_create_cq_ex(struct ibv_context *context, struct ibv_cq_init_attr_ex *attr);
+/* srq.c */
+struct ibv_srq *ref_create_srq_ex(struct ibv_context *context, struct ibv_srq_init_attr_ex *attr);
+int ref_get_srq_num(struct ibv_srq *srq, uint32_t *number);
+int ref_post_srq_recv(struct ibv_srq *srq, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad);
+/* qp.c */
+struct ibv_qp *ref_create_qp_ex(struct ibv_context *context, struct ibv_qp_init_attr_ex *attr);
+/* ah.c */
+void ref_av(struct vs_av *av, const struct ibv_ah_attr *attr);
+void ref_ah_attr(struct ibv_ah_attr *attr, const struct vs_av *av);
+/* post.c */
+int ref_post_send(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad);
+int ref_post_recv(struct ibv_qp *qp, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad);
+/* wr.c */
+int ref_wr_init(struct ref_qp *qp, uint64_t send_ops);
+void ref_wr_fini(struct ref_qp *qp);
+
+#endif

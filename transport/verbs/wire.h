@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/*
+ * wire.h - what the engine's packets travel on. A wire is told which engine it serves and does the rest; the engine's
+ * owner calls it with the engine's lock held.
+ */
+#ifndef VS_VERBS_WIRE_H
+#define VS_VERBS_WIRE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "vs/dev.h"
+
+struct ref_wire;
+struct ref_config;
+
+struct ref_wire_ops {
+	/* Hands what has arrived to the engine, at most about `max` packets; how many. Does not block. */
+	unsigned (*receive)(struct ref_wire *w, unsigned max, uint64_t now_ns);
+	/* Takes what the engine has to send. False: it has no room for more now and wants to be called again soon. */
+	bool (*send)(struct ref_wire *w, uint64_t now_ns);
+	/* When it wants to be called although nothing arrives; VS_NEVER. */
+	uint64_t (*deadline)(const struct ref_wire *w);
+	void (*fill_attr)(const struct ref_wire *w, struct vs_dev_attr *attr);
+	void (*counters)(const struct ref_wire *w); /* its own, on stderr */
+	void (*close)(struct ref_wire *w);
+};
+
+struct ref_wire {
+	const struct ref_wire_ops *ops;
+	struct vs_dev *dev; /* set once it exists */
+	int fd;             /* readable when packets wait; -1: none */
+};
+
+/* NULL after a line on stderr; *err is an errno then. */
+struct ref_wire *ref_wire_udp(const struct ref_config *config, int *err);
+
+/* ---- faults on the way (impair.c) ---- */
+struct ref_impair;
+/* Puts a packet on its way: out to the wire, or in to the engine. `frame` begins with the IP header. */
+typedef void ref_pass_fn(void *ctx, bool out, const uint8_t *ip, size_t len);
+
+/* NULL: no memory or a rule is wrong (said on stderr). `own`: this process in `from` and `to` of the rules. */
+struct ref_impair *ref_impair_new(const struct ref_config *config, ref_pass_fn *pass, void *ctx);
+void ref_impair_free(struct ref_impair *im);
+/* Judges a packet that goes out or comes in; what is left of it goes to `pass`, now or later. */
+void ref_impair_packet(struct ref_impair *im, bool out, const uint8_t *ip, size_t len, uint64_t now_ns);
+void ref_impair_expire(struct ref_impair *im, uint64_t now_ns);
+uint64_t ref_impair_deadline(const struct ref_impair *im);
+
+#endif

@@ -1,0 +1,320 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/*
+ * wire_udp.c - the engine on UDP sockets: which addresses, what a GID's MAC is, the capture file, faults on the way.
+ */
+#include <arpa/inet.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "verbs/ref.h"
+#include "vs/pktio.h"
+#include "vs/udpio.h"
+
+#define ETH 14u /* the engine's frames begin with an Ethernet header, which no socket wants */
+#define LOOPBACKS 250
+
+struct wire_udp {
+	struct ref_wire wire; /* must be first */
+	struct vs_udpio *udp;
+	struct vs_udpio_attr attr;
+	struct ref_impair *impair; /* NULL: no faults */
+	struct vs_writer *capture;
+	bool capture_broken;
+	enum vs_mtu mtu;
+	uint64_t now;
+	uint64_t wall_offset; /* CLOCK_REALTIME - CLOCK_MONOTONIC */
+};
+
+static struct wire_udp *self(struct ref_wire *w)
+{
+	return (struct wire_udp *)w;
+}
+
+/* ---- capture ---- */
+
+static void tap(void *ctx, bool sent, const uint8_t *ip, size_t len)
+{
+	struct wire_udp *w = ctx;
+	struct vs_io_error err;
+
+	(void)sent;
+	if (w->capture_broken)
+		return;
+	if (vs_writer_put(w->capture, (int64_t)(w->now + w->wall_offset), ip, (uint32_t)len, (uint32_t)len, &err) !=
+	    VS_OK) {
+		w->capture_broken = true;
+		ref_say("%s", err.text);
+	}
+}
+
+static int open_capture(struct wire_udp *w, const char *path)
+{
+	struct timespec ts;
+	struct vs_io_error err;
+
+	clock_gettime(CLOCK_REALTIME, &ts);
+	w->wall_offset = (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec - ref_now();
+	w->capture = vs_writer_open(path, VS_WRITER_RAW_IP, &err);
+	if (w->capture == NULL) {
+		ref_say("%s", err.text);
+		return EIO;
+	}
+	w->attr.tap = tap;
+	w->attr.tap_ctx = w;
+	return 0;
+}
+
+/* ---- in and out ---- */
+
+static void to_engine(struct wire_udp *w, const uint8_t *ip, size_t len, bool icrc_good)
+{
+	const struct vs_pkt_meta meta = {.icrc_good = icrc_good};
+
+	vs_dev_input(w->wire.dev, VS_LINK_IP, ip, len, &meta, w->now);
+}
+
+static void arrived(void *ctx, const uint8_t *ip, size_t len, bool icrc_good)
+{
+	struct wire_udp *w = ctx;
+
+	if (w->impair != NULL)
+		ref_impair_packet(w->impair, false, ip, len, w->now);
+	else
+		to_engine(w, ip, len, icrc_good);
+}
+
+static void to_socket(struct wire_udp *w, const uint8_t *ip, size_t len)
+{
+	uint8_t *slot = vs_udpio_slot(w->udp);
+
+	if (slot == NULL) {
+		vs_udpio_flush(w->udp);
+		slot = vs_udpio_slot(w->udp);
+	}
+	memcpy(slot, ip, len);
+	vs_udpio_commit(w->udp, 0, len);
+}
+
+/* What faults have left of a packet. */
+static void pass(void *ctx, bool out, const uint8_t *ip, size_t len)
+{
+	struct wire_udp *w = ctx;
+
+	if (out)
+		to_socket(w, ip, len);
+	else
+		to_engine(w, ip, len, false); /* it may have been damaged since */
+}
+
+static unsigned receive(struct ref_wire *wire, unsigned max, uint64_t now_ns)
+{
+	struct wire_udp *w = self(wire);
+
+	w->now = now_ns;
+	if (w->impair != NULL)
+		ref_impair_expire(w->impair, now_ns);
+	return vs_udpio_receive(w->udp, max, arrived, w);
+}
+
+/* The next packet of the engine goes to a slot, or through the faults. False: the engine has nothing to send. */
+static bool send_one(struct wire_udp *w)
+{
+	uint8_t frame[VS_FRAME_MAX], *slot = w->impair == NULL ? vs_udpio_slot(w->udp) : frame;
+	struct vs_pkt_meta meta;
+	size_t n;
+
+	if (slot == NULL) {
+		vs_udpio_flush(w->udp);
+		slot = vs_udpio_slot(w->udp);
+	}
+	n = vs_dev_output(w->wire.dev, slot, VS_FRAME_MAX, &meta, w->now);
+	if (n <= ETH)
+		return false;
+	if (w->impair != NULL)
+		ref_impair_packet(w->impair, true, slot + ETH, n - ETH, w->now);
+	else
+		vs_udpio_commit(w->udp, ETH, n - ETH);
+	return true;
+}
+
+static bool send_packets(struct ref_wire *wire, uint64_t now_ns)
+{
+	struct wire_udp *w = self(wire);
+	bool room;
+
+	w->now = now_ns;
+	if (w->impair != NULL)
+		ref_impair_expire(w->impair, now_ns);
+	while ((room = vs_udpio_ready(w->udp, now_ns)) && send_one(w))
+		;
+	vs_udpio_flush(w->udp);
+	return room;
+}
+
+static uint64_t deadline(const struct ref_wire *wire)
+{
+	const struct wire_udp *w = (const struct wire_udp *)wire;
+
+	return w->impair != NULL ? ref_impair_deadline(w->impair) : VS_NEVER;
+}
+
+/* ---- what the engine is told about it ---- */
+
+/* No ARP on a socket: a MAC is made of the address, so that traces and captures have one. */
+static void mac_of(const uint8_t gid[16], uint8_t mac[6])
+{
+	mac[0] = 0x02; /* locally administered */
+	mac[1] = gid[11];
+	memcpy(mac + 2, gid + 12, 4);
+}
+
+static bool neighbour(void *ctx, const uint8_t gid[16], uint8_t mac[6])
+{
+	(void)ctx;
+	mac_of(gid, mac);
+	return true;
+}
+
+static void fill_attr(const struct ref_wire *wire, struct vs_dev_attr *attr)
+{
+	const struct wire_udp *w = (const struct wire_udp *)wire;
+
+	for (unsigned i = 0; i < w->attr.n_addrs; i++) {
+		attr->gids[i].type = VS_GID_ROCEV2;
+		memcpy(attr->gids[i].gid, w->attr.addr[i], 16);
+	}
+	mac_of(w->attr.addr[0], attr->mac);
+	attr->node_guid = 0x0200000000000000ull | (uint64_t)attr->mac[1] << 48 | 0xfffe000000ull << 8;
+	for (int i = 2; i < 6; i++)
+		attr->node_guid |= (uint64_t)attr->mac[i] << (8 * (5 - i));
+	attr->neighbour = neighbour;
+	attr->rc_window = vs_udpio_window(w->udp, vs_mtu_bytes(w->mtu));
+	if (attr->rc_window > 1024)
+		attr->rc_window = 1024;
+	attr->ack_every = attr->rc_window / 4 < 16 ? attr->rc_window / 4 : 16;
+}
+
+static void say_counter(const char *name, uint64_t n)
+{
+	if (n > 0)
+		ref_say("counter %-24s %llu", name, (unsigned long long)n);
+}
+
+static void counters(const struct ref_wire *wire)
+{
+	const struct vs_udpio_stats *s = vs_udpio_stats(((const struct wire_udp *)wire)->udp);
+
+	say_counter("udp_send_calls", s->send_calls);
+	say_counter("udp_receive_calls", s->receive_calls);
+	say_counter("udp_not_sent", s->refused);
+	say_counter("udp_larger_than_mtu", s->too_big);
+	say_counter("udp_receiver_full", s->stalls);
+	say_counter("udp_foreign_ip_id", s->foreign);
+}
+
+/* ---- opening ---- */
+
+static void close_wire(struct ref_wire *wire)
+{
+	struct wire_udp *w = self(wire);
+	struct vs_io_error err;
+
+	vs_udpio_close(w->udp);
+	ref_impair_free(w->impair);
+	if (w->capture != NULL && ref.forked)
+		vs_writer_forget(w->capture);
+	else if (w->capture != NULL && vs_writer_close(w->capture, &err) != VS_OK)
+		ref_say("%s", err.text);
+	free(w);
+}
+
+static int errno_of(int code)
+{
+	return code == VS_ERR_BUSY ? EADDRINUSE : code == VS_ERR_INVAL ? EADDRNOTAVAIL : code == VS_ERR_PERM ? EPERM : EIO;
+}
+
+/* The first free 127.0.0.N: each process takes its own, whoever comes first. */
+static int open_any(struct wire_udp *w, struct vs_io_error *err)
+{
+	static const uint8_t first[16] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 127, 0, 0, 1};
+	int code = VS_ERR_BUSY;
+
+	w->attr.n_addrs = 1;
+	memcpy(w->attr.addr[0], first, 16);
+	for (int n = 1; n <= LOOPBACKS && code == VS_ERR_BUSY; n++) {
+		w->attr.addr[0][15] = (uint8_t)n;
+		w->udp = vs_udpio_open(&w->attr, &code, err);
+		if (w->udp != NULL) {
+			if (!ref.config.quiet)
+				ref_say("this process is 127.0.0.%d", n);
+			return VS_OK;
+		}
+	}
+	if (code == VS_ERR_BUSY)
+		snprintf(err->text, sizeof(err->text),
+			 "every 127.0.0.N:4791 is taken: rdma_rxe owns the port on every address while it is loaded; "
+			 "use vs-run --netns, or 'rmmod rdma_rxe'");
+	return code;
+}
+
+static int open_sockets(struct wire_udp *w, const struct ref_config *c)
+{
+	struct vs_io_error err;
+	int code;
+
+	w->attr.no_gso = c->no_gso;
+	if (c->n_addrs == 0) {
+		code = open_any(w, &err);
+	} else {
+		memcpy(w->attr.addr, c->addr, sizeof(w->attr.addr));
+		w->attr.n_addrs = c->n_addrs;
+		w->udp = vs_udpio_open(&w->attr, &code, &err);
+	}
+	if (w->udp == NULL) {
+		ref_say("%s", err.text);
+		return errno_of(code);
+	}
+	return 0;
+}
+
+static int open_all(struct wire_udp *w, const struct ref_config *c)
+{
+	int rc = c->capture != NULL ? open_capture(w, c->capture) : 0;
+
+	if (rc == 0)
+		rc = open_sockets(w, c);
+	if (rc != 0)
+		return rc;
+	w->wire.fd = vs_udpio_fd(w->udp);
+	if (c->n_faults > 0) {
+		w->impair = ref_impair_new(c, pass, w);
+		if (w->impair == NULL)
+			return EINVAL;
+	}
+	return 0;
+}
+
+struct ref_wire *ref_wire_udp(const struct ref_config *config, int *err)
+{
+	static const struct ref_wire_ops ops = {receive, send_packets, deadline, fill_attr, counters, close_wire};
+	struct wire_udp *w = calloc(1, sizeof(*w));
+
+	if (w == NULL) {
+		*err = ENOMEM;
+		return NULL;
+	}
+	w->wire.ops = &ops;
+	w->wire.fd = -1;
+	w->mtu = config->mtu;
+	*err = open_all(w, config);
+	if (*err != 0) {
+		if (w->capture != NULL)
+			vs_writer_abort(w->capture);
+		w->capture = NULL;
+		close_wire(&w->wire);
+		return NULL;
+	}
+	return &w->wire;
+}
