@@ -47,14 +47,14 @@ static void ask_for(struct question *q, const struct udp_room *room, const union
 	q->req.sdiag_protocol = IPPROTO_UDP;
 	q->req.idiag_ext = 1 << (INET_DIAG_SKMEMINFO - 1);
 	q->req.idiag_states = UINT32_MAX;
-	/* For UDP the kernel looks for the socket that would get a packet from src to dst. */
+	/* The kernel looks for the socket that a packet from src to dst would go to. */
 	q->req.id.idiag_dport = htons(VS_UDP_PORT_ROCE);
 	q->req.id.idiag_sport = htons(VS_UDP_PORT_ROCE);
 	q->req.id.idiag_cookie[0] = q->req.id.idiag_cookie[1] = INET_DIAG_NOCOOKIE;
 	if (to->any.sa_family == AF_INET)
-		memcpy(q->req.id.idiag_src, room->gid + 12, 4);
+		memcpy(q->req.id.idiag_dst, room->gid + 12, 4);
 	else
-		memcpy(q->req.id.idiag_src, room->gid, 16);
+		memcpy(q->req.id.idiag_dst, room->gid, 16);
 }
 
 /* Memory in use and allowed of the socket in an answer. */

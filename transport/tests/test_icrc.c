@@ -391,6 +391,46 @@ START_TEST(segments_of_a_super_packet_verify_one_by_one)
 }
 END_TEST
 
+/* Every ID of random IPv4 packets: the delta makes the ICRC of another ID, and the ID is found again from the ICRC. */
+START_TEST(an_ip_id_changes_the_icrc_by_its_delta_and_is_found_again)
+{
+	uint64_t seed = 4791;
+
+	for (unsigned i = 0; i < 2000; i++) {
+		uint8_t net[28 + 4096];
+		size_t len = 28 + 12 + vs_gen_below(&seed, 4000);
+		uint16_t id = (uint16_t)vs_rand(&seed), found = 0;
+		uint32_t zero, other, factor = vs_icrc_id_factor(len);
+
+		vs_gen_bytes(&seed, net, len);
+		net[0] = 0x45;
+		net[4] = net[5] = 0;
+		ck_assert(vs_icrc_bytes(VS_ENCAP_ROCEV2_IPV4, net, 28, len, &zero));
+		net[4] = (uint8_t)(id >> 8);
+		net[5] = (uint8_t)id;
+		ck_assert(vs_icrc_bytes(VS_ENCAP_ROCEV2_IPV4, net, 28, len, &other));
+		ck_assert_uint_eq(zero ^ vs_icrc_id_delta(factor, id), other);
+		ck_assert(vs_icrc_id_solve(factor, zero ^ other, &found));
+		ck_assert_uint_eq(found, id);
+	}
+}
+END_TEST
+
+/* 16 of 32 bits are left: of random differences about one in 2^16 has an ID. */
+START_TEST(most_damage_is_explained_by_no_ip_id)
+{
+	uint64_t seed = 91;
+	unsigned explained = 0;
+
+	for (unsigned i = 0; i < 100000; i++) {
+		uint16_t id;
+
+		explained += vs_icrc_id_solve(vs_icrc_id_factor(100 + i % 4000), (uint32_t)vs_rand(&seed) | 1, &id);
+	}
+	ck_assert_uint_le(explained, 12);
+}
+END_TEST
+
 Suite *vs_suite(void)
 {
 	Suite *s = suite_create("icrc");
@@ -405,6 +445,8 @@ Suite *vs_suite(void)
 	tcase_add_test(tc, what_cannot_be_verified_says_so);
 	tcase_add_test(tc, offsets_that_do_not_fit_are_refused);
 	tcase_add_test(tc, segments_of_a_super_packet_verify_one_by_one);
+	tcase_add_test(tc, an_ip_id_changes_the_icrc_by_its_delta_and_is_found_again);
+	tcase_add_test(tc, most_damage_is_explained_by_no_ip_id);
 	suite_add_tcase(s, tc);
 	return s;
 }
