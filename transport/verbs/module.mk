@@ -1,10 +1,15 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
 # transport/verbs/: the verbs device ref0 (a libibverbs.so.1) and vs-run, which runs programs on it.
 VERBS_SRCS  := $(sort $(wildcard transport/verbs/*.c))
-VERBS_DIR   := $(B)/lib/verbs
+VERBS_DIR   := $(B)/lib/verbscope
 VERBS_LIB   := $(VERBS_DIR)/libibverbs.so.1
 VERBS_OBJS  := $(call obj,$(VERBS_SRCS))
-ALL         += $(VERBS_LIB)
+RUN_SRCS    := $(sort $(wildcard transport/verbs/run/*.c))
+RUN_BIN     := $(B)/bin/vs-run
+ALL         += $(VERBS_LIB) $(RUN_BIN)
+INSTALL_BINS  += $(RUN_BIN)
+INSTALL_MANS  += docs/man/vs-run.1
+INSTALL_FILES += $(VERBS_LIB):lib/verbscope/libibverbs.so.1
 
 # The installed library: whatever the linker finds.
 IBVERBS     ?= $(shell $(CC) -print-file-name=libibverbs.so.1)
@@ -17,3 +22,12 @@ $(VERBS_LIB): $(VERBS_DIR)/symbols.map $(VERBS_DIR)/stubs.c $(VERBS_OBJS) $(LIBV
 	$(CC) -std=gnu11 $(OPT) $(SANFLAGS) $(LDFLAGS) -fPIC -shared -Wl,-soname,libibverbs.so.1 -Wl,-z,defs \
 		-Wl,--version-script,$(VERBS_DIR)/symbols.map -o $@ $(VERBS_DIR)/stubs.c $(VERBS_OBJS) \
 		$(LIBVS) $(LIBJUDGE) $(LIBWIRE) -ldeflate -lpthread
+
+# With a sanitizer its runtime is preloaded in front.
+ifneq ($(SAN),)
+$(B)/obj/transport/verbs/run/start.o: CPPFLAGS += -DVS_PRELOAD_FIRST='"$(shell $(CC) -print-file-name=libasan.so)"'
+endif
+
+$(RUN_BIN): $(call obj,$(RUN_SRCS)) $(LIBVS) $(LIBJUDGE) $(LIBWIRE)
+	@mkdir -p $(@D)
+	$(CC) $(OPT) $(SANFLAGS) $(LDFLAGS) -o $@ $^ -ldeflate

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/*
+ * vs-run - runs any verbs program on the reference device, unprivileged: the library in front of its libibverbs.
+ */
+#include <errno.h>
+#include <signal.h>
+#include <stddef.h>
+#include <sys/wait.h>
+
+#include "verbs/run/run.h"
+
+/* A program that may leave a capture behind is waited for. */
+static int run_and_wait(const struct run_options *o)
+{
+	int status = 0, code = 0;
+	pid_t pid = run_spawn(o->argv, -1, &code);
+
+	if (pid < 0)
+		return code;
+	(void)signal(SIGINT, SIG_IGN); /* the terminal tells the program itself */
+	(void)signal(SIGQUIT, SIG_IGN);
+	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+		;
+	if (WIFSIGNALED(status))
+		run_salvage(o->capture, pid);
+	return run_code(status);
+}
+
+int main(int argc, char **argv)
+{
+	struct run_options o = {0};
+	int rc = run_parse(&o, argc, argv);
+
+	if (rc >= 0)
+		return rc;
+	if (o.netns && (rc = run_netns()) != 0)
+		return rc;
+	if ((rc = run_check_addresses(&o)) != 0)
+		return rc;
+	if ((rc = run_environment(&o)) != 0)
+		return rc;
+	if (o.pair)
+		return run_pair(&o);
+	return o.capture != NULL ? run_and_wait(&o) : run_exec(o.argv);
+}

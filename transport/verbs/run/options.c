@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/*
+ * options.c - the command line of vs-run. Whatever can be wrong with it is said here, before the program starts.
+ */
+#include <arpa/inet.h>
+#include <errno.h>
+#include <getopt.h>
+#include <limits.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "verbs/run/run.h"
+#include "vs/dev.h"
+#include "vs/fault.h"
+#include "vs/udpio.h"
+
+static const char usage[] =
+	"usage: vs-run [options] [--] PROGRAM [ARGUMENT...]\n"
+	"       vs-run --pair [options] [--] PROGRAM [ARGUMENT...]\n"
+	"\n"
+	"Runs a verbs program on the reference device ref0: no RDMA hardware, no kernel module, no privilege.\n"
+	"\n"
+	"  --ip ADDRESS       the device's address, IPv4 or IPv6 (up to four times; default: the first free 127.0.0.N)\n"
+	"  --mtu BYTES        largest path MTU: 256 512 1024 2048 4096 (default)\n"
+	"  --pair             start a server and a client on two addresses: the client is the same program with the\n"
+	"                     server's address appended, or what stands behind a '::', where @server is that address\n"
+	"  --capture FILE     write what the device sends and receives as a capture (pcap)\n"
+	"  --fault RULE       lose, damage, delay ... packets: 'drop 3rd data from me', 'drop 1% any' (repeatable)\n"
+	"  --deviation NAME   commit a known defect of real devices (repeatable)\n"
+	"  --explain          say on stderr why a verb was refused or a completion failed\n"
+	"  --counters         print the device's counters when the program ends\n"
+	"  --seed N           keys and queue pair numbers derive from it (default: another one each time)\n"
+	"  --no-gso           no segmentation offload: captures on lo then show single packets\n"
+	"  --netns            in a network namespace of its own (where rdma_rxe owns the port)\n"
+	"  --allow-remote     take an address that other hosts can reach: RDMA has no authentication\n"
+	"  --quiet            do not tell which address was taken\n"
+	"  --help, --version\n"
+	"\n"
+	"Exit code: the program's; 125 when vs-run itself fails, 126 or 127 when the program can't be run or found.\n";
+
+int run_fail(const char *fmt, ...)
+{
+	va_list ap;
+
+	fputs("vs-run: ", stderr);
+	va_start(ap, fmt);
+	vfprintf(stderr, fmt, ap);
+	va_end(ap);
+	fputc('\n', stderr);
+	return RUN_FAILED;
+}
+
+/* ---- values ---- */
+
+static int check_mtu(const char *text)
+{
+	static const char *const known[] = {"256", "512", "1024", "2048", "4096"};
+
+	for (unsigned i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+		if (strcmp(text, known[i]) == 0)
+			return 0;
+	return run_fail("--mtu %s: write one of 256 512 1024 2048 4096", text);
+}
+
+static int check_seed(const char *text)
+{
+	char *end;
+
+	errno = 0;
+	(void)strtoull(text, &end, 0);
+	if (text[0] < '0' || text[0] > '9' || *end != '\0' || errno != 0)
+		return run_fail("--seed %s: write a number, decimal or 0x hexadecimal", text);
+	return 0;
+}
+
+static int check_fault(const char *text)
+{
+	struct vs_fault_rule rule;
+	struct vs_fault_error err;
+
+	if (strchr(text, '\n') != NULL)
+		return run_fail("--fault: one rule, one line");
+	if (vs_fault_parse(text, strlen(text), &rule, &err) != VS_OK)
+		return run_fail("--fault '%s': column %u: %s", text, err.column, err.text);
+	if ((rule.from[0] != '\0' && strcmp(rule.from, "me") != 0 && strcmp(rule.from, "peer") != 0) ||
+	    (rule.to[0] != '\0' && strcmp(rule.to, "me") != 0 && strcmp(rule.to, "peer") != 0))
+		return run_fail("--fault '%s': nodes are called me and peer here", text);
+	return 0;
+}
+
+static int check_deviation(const char *text)
+{
+	if (vs_deviation_by_name(text) != VS_DEVIATION_COUNT)
+		return 0;
+	fprintf(stderr, "vs-run: --deviation %s: there is none of that name; they are", text);
+	for (int i = 0; i < VS_DEVIATION_COUNT; i++)
+		fprintf(stderr, " %s", vs_deviation_name((enum vs_deviation)i));
+	fputc('\n', stderr);
+	return RUN_FAILED;
+}
+
+static bool parse_ip(const char *text, uint8_t gid[16])
+{
+	memset(gid, 0, 16);
+	if (inet_pton(AF_INET, text, gid + 12) == 1) {
+		gid[10] = gid[11] = 0xff;
+		return true;
+	}
+	return inet_pton(AF_INET6, text, gid) == 1;
+}
+
+static bool is_loopback(const uint8_t gid[16])
+{
+	static const uint8_t v6[16] = {[15] = 1};
+
+	return gid[10] == 0xff && gid[0] == 0 ? gid[12] == 127 : memcmp(gid, v6, 16) == 0;
+}
+
+static int check_ip(const struct run_options *o, const char *text)
+{
+	uint8_t gid[16], other[16];
+
+	if (!parse_ip(text, gid))
+		return run_fail("--ip %s: is no address: write one like 127.0.0.2 or ::1", text);
+	for (unsigned i = 0; i < o->n_ip; i++)
+		if (parse_ip(o->ip[i], other) && memcmp(gid, other, 16) == 0)
+			return run_fail("--ip %s: given twice", text);
+	return 0;
+}
+
+static int absolute(const char **path)
+{
+	char *full, *cwd;
+	size_t len;
+
+	if ((*path)[0] == '/')
+		return 0;
+	cwd = getcwd(NULL, 0);
+	len = cwd != NULL ? strlen(cwd) + strlen(*path) + 2 : 0;
+	full = cwd != NULL ? malloc(len) : NULL;
+	if (full == NULL) {
+		free(cwd);
+		return run_fail("--capture %s: the current folder has no name (%s)", *path, strerror(errno));
+	}
+	snprintf(full, len, "%s/%s", cwd, *path);
+	free(cwd);
+	*path = full; /* for as long as the process lives */
+	return 0;
+}
+
+/* ---- options ---- */
+
+enum { OPT_IP = 256, OPT_MTU, OPT_PAIR, OPT_CAPTURE, OPT_FAULT, OPT_DEVIATION, OPT_EXPLAIN, OPT_COUNTERS, OPT_SEED,
+       OPT_NO_GSO, OPT_NETNS, OPT_ALLOW_REMOTE, OPT_QUIET, OPT_HELP, OPT_VERSION };
+
+static const struct option options[] = {
+	{"ip", required_argument, NULL, OPT_IP},
+	{"mtu", required_argument, NULL, OPT_MTU},
+	{"pair", no_argument, NULL, OPT_PAIR},
+	{"capture", required_argument, NULL, OPT_CAPTURE},
+	{"fault", required_argument, NULL, OPT_FAULT},
+	{"deviation", required_argument, NULL, OPT_DEVIATION},
+	{"explain", no_argument, NULL, OPT_EXPLAIN},
+	{"counters", no_argument, NULL, OPT_COUNTERS},
+	{"seed", required_argument, NULL, OPT_SEED},
+	{"no-gso", no_argument, NULL, OPT_NO_GSO},
+	{"netns", no_argument, NULL, OPT_NETNS},
+	{"allow-remote", no_argument, NULL, OPT_ALLOW_REMOTE},
+	{"quiet", no_argument, NULL, OPT_QUIET},
+	{"help", no_argument, NULL, OPT_HELP},
+	{"version", no_argument, NULL, OPT_VERSION},
+	{NULL, 0, NULL, 0},
+};
+
+static int take_list(const char *name, const char **list, unsigned *n, unsigned max, const char *value)
+{
+	if (*n == max)
+		return run_fail("--%s: at most %u times", name, max);
+	list[(*n)++] = value;
+	return 0;
+}
+
+static int take_value(struct run_options *o, int opt, char *value)
+{
+	int rc;
+
+	switch (opt) {
+	case OPT_IP:
+		rc = check_ip(o, value);
+		return rc != 0 ? rc : take_list("ip", o->ip, &o->n_ip, RUN_ADDRS, value);
+	case OPT_MTU:
+		o->mtu = value;
+		return check_mtu(value);
+	case OPT_CAPTURE:
+		o->capture = value;
+		return absolute(&o->capture);
+	case OPT_FAULT:
+		rc = check_fault(value);
+		return rc != 0 ? rc : take_list("fault", o->fault, &o->n_fault, RUN_RULES, value);
+	case OPT_DEVIATION:
+		rc = check_deviation(value);
+		return rc != 0 ? rc : take_list("deviation", o->deviation, &o->n_deviation, RUN_RULES, value);
+	default:
+		o->seed = value;
+		return check_seed(value);
+	}
+}
+
+static void take_flag(struct run_options *o, int opt)
+{
+	bool *flag = opt == OPT_PAIR	 ? &o->pair
+		     : opt == OPT_EXPLAIN  ? &o->explain
+		     : opt == OPT_COUNTERS ? &o->counters
+		     : opt == OPT_NO_GSO   ? &o->no_gso
+		     : opt == OPT_NETNS	   ? &o->netns
+		     : opt == OPT_QUIET	   ? &o->quiet
+					   : &o->allow_remote;
+
+	*flag = true;
+}
+
+int run_parse(struct run_options *o, int argc, char **argv)
+{
+	int opt, rc = 0;
+
+	opterr = 0;
+	while (rc == 0 && (opt = getopt_long(argc, argv, "+", options, NULL)) != -1) {
+		switch (opt) {
+		case OPT_HELP:
+			fputs(usage, stdout);
+			return 0;
+		case OPT_VERSION:
+			puts("vs-run " VS_VERSION);
+			return 0;
+		case '?':
+			return run_fail("%s: no such option, or its value is missing; vs-run --help lists them",
+					argv[optind - 1]);
+		case OPT_IP:
+		case OPT_MTU:
+		case OPT_CAPTURE:
+		case OPT_FAULT:
+		case OPT_DEVIATION:
+		case OPT_SEED:
+			rc = take_value(o, opt, optarg);
+			break;
+		default:
+			take_flag(o, opt);
+			break;
+		}
+	}
+	if (rc != 0)
+		return rc;
+	if (optind == argc)
+		return run_fail("no program to run: vs-run [options] -- PROGRAM [ARGUMENT...]; vs-run --help says more");
+	o->argv = argv + optind;
+	return -1;
+}
+
+/* ---- addresses ---- */
+
+static bool is_free(const uint8_t gid[16], int *code, struct vs_io_error *err)
+{
+	struct vs_udpio_attr attr = {.n_addrs = 1};
+	struct vs_udpio *u;
+
+	memcpy(attr.addr[0], gid, 16);
+	u = vs_udpio_open(&attr, code, err);
+	vs_udpio_close(u);
+	return u != NULL;
+}
+
+bool run_free_address(unsigned n, char text[16])
+{
+	for (unsigned i = 1; i < 255; i++) {
+		struct vs_io_error err;
+		uint8_t gid[16];
+		int code;
+
+		snprintf(text, 16, "127.0.0.%u", i);
+		if (parse_ip(text, gid) && is_free(gid, &code, &err) && --n == 0)
+			return true;
+	}
+	return false;
+}
+
+int run_check_addresses(const struct run_options *o)
+{
+	for (unsigned i = 0; i < o->n_ip; i++) {
+		struct vs_io_error err;
+		uint8_t gid[16];
+		int code;
+
+		if (!parse_ip(o->ip[i], gid))
+			return RUN_FAILED; /* checked before */
+		if (!is_loopback(gid) && !o->allow_remote)
+			return run_fail("--ip %s: other hosts can reach this address, and RDMA has no authentication: add "
+					"--allow-remote if that is meant",
+					o->ip[i]);
+		if (!is_free(gid, &code, &err))
+			return run_fail("--ip %s%s", err.text,
+					code == VS_ERR_BUSY ? "; choose another --ip, or none, or add --netns" : "");
+	}
+	return 0;
+}

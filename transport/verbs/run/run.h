@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/*
+ * run.h - the inside of vs-run.
+ *
+ *   main.c     what is asked for, and who does it
+ *   options.c  the command line: everything is checked before the program starts
+ *   start.c    the environment for the library, starting, waiting, exit codes
+ *   pair.c     a server and a client on two addresses
+ *   netns.c    a network of their own
+ *   salvage.c  the capture of a program that was killed
+ */
+#ifndef VS_VERBS_RUN_H
+#define VS_VERBS_RUN_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#define RUN_FAILED 125 /* as env(1): vs-run itself failed */
+#define RUN_ADDRS 4
+#define RUN_RULES 16
+
+struct run_options {
+	const char *ip[RUN_ADDRS];
+	unsigned n_ip;
+	const char *mtu, *seed;
+	const char *capture; /* absolute */
+	const char *fault[RUN_RULES], *deviation[RUN_RULES];
+	unsigned n_fault, n_deviation;
+	bool counters, explain, no_gso, quiet, pair, netns, allow_remote;
+	char **argv; /* the program and its arguments */
+};
+
+/* One line on stderr: "vs-run: ...". Returns RUN_FAILED. */
+int run_fail(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+
+/* -1: go on; otherwise the exit code (help and version are 0). */
+int run_parse(struct run_options *o, int argc, char **argv);
+/* Addresses are local, free, and on loopback unless allowed; 0 or RUN_FAILED. */
+int run_check_addresses(const struct run_options *o);
+/* The n-th (from 1) free loopback address as text; false: there are not so many. */
+bool run_free_address(unsigned n, char text[16]);
+
+/* Sets the variables that the library reads. 0 or RUN_FAILED. */
+int run_environment(const struct run_options *o);
+/* Becomes the program; returns only when that is impossible: 126 or 127, said on stderr. */
+int run_exec(char **argv);
+/* Starts it as a child. out >= 0: its stdout and stderr. -1 after a line on stderr, with *code. */
+pid_t run_spawn(char **argv, int out, int *code);
+/* Exit code of what waitpid said. */
+int run_code(int status);
+
+int run_pair(const struct run_options *o);
+int run_netns(void);
+/* The capture that process `pid` was writing to `path` when it was killed. */
+void run_salvage(const char *path, pid_t pid);
+
+#endif

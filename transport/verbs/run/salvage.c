@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/*
+ * salvage.c - a program that is killed can't close its capture: what is whole of it is kept under its name.
+ */
+#include <fcntl.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "verbs/run/run.h"
+
+#define FILE_HEADER 24
+#define RECORD_HEADER 16
+#define NAMES 100 /* as the writer numbers its temporary files */
+
+static uint32_t get32(const uint8_t *b)
+{
+	return b[0] | (uint32_t)b[1] << 8 | (uint32_t)b[2] << 16 | (uint32_t)b[3] << 24;
+}
+
+/* Bytes of the file that are whole records; -1: not even its header. */
+static off_t whole(int fd, off_t size)
+{
+	off_t at = FILE_HEADER;
+
+	if (size < FILE_HEADER)
+		return -1;
+	while (at + RECORD_HEADER <= size) {
+		uint8_t h[RECORD_HEADER];
+		off_t next;
+
+		if (pread(fd, h, sizeof(h), at) != (ssize_t)sizeof(h))
+			break;
+		next = at + RECORD_HEADER + (off_t)get32(h + 8);
+		if (next > size)
+			break;
+		at = next;
+	}
+	return at;
+}
+
+static void keep(const char *part, const char *path)
+{
+	int fd = open(part, O_RDWR | O_CLOEXEC);
+	struct stat st;
+	off_t end;
+
+	if (fd < 0)
+		return;
+	end = fstat(fd, &st) == 0 ? whole(fd, st.st_size) : -1;
+	if (end >= 0 && ftruncate(fd, end) == 0 && rename(part, path) == 0)
+		fprintf(stderr, "vs-run: %s: the program was killed: the last packets may be missing\n", path);
+	else
+		(void)unlink(part);
+	close(fd);
+}
+
+void run_salvage(const char *path, pid_t pid)
+{
+	size_t cap = strlen(path) + 48;
+	char *part = malloc(cap);
+
+	for (int i = 0; part != NULL && i < NAMES; i++) {
+		snprintf(part, cap, "%s.%ld-%d.part", path, (long)pid, i);
+		keep(part, path);
+	}
+	free(part);
+}
