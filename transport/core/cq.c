@@ -125,6 +125,16 @@ int vs_cq_poll(struct vs_cq *cq, struct vs_wc *wc, int n)
 	return got;
 }
 
+void vs_cq_forget(struct vs_cq *cq, uint32_t qpn)
+{
+	uint32_t i, keep = cq->head;
+
+	for (i = cq->head; i != cq->tail; i++)
+		if (cq->wc[i & cq->mask].qp_num != qpn)
+			cq->wc[keep++ & cq->mask] = cq->wc[i & cq->mask];
+	cq->tail = keep;
+}
+
 void vs_cq_arm(struct vs_cq *cq, bool solicited_only)
 {
 	if (!solicited_only)

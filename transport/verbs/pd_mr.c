@@ -22,8 +22,13 @@ struct ibv_pd *ibv_alloc_pd(struct ibv_context *context)
 		return NULL;
 	}
 	pd->vs = vs_pd_create(ref.dev, &err);
-	if (pd->vs == NULL)
+	if (pd->vs == NULL) {
 		(void)ref_refuse("ibv_alloc_pd", err);
+	} else {
+		pd->pd.handle = ++ref.last_handle;
+		pd->next = ref.pds;
+		ref.pds = pd;
+	}
 	ref_leave_quiet();
 	if (pd->vs == NULL) {
 		free(pd);
@@ -46,7 +51,7 @@ static int dealloc_child(struct ref_pd *pd)
 
 int ibv_dealloc_pd(struct ibv_pd *ibpd)
 {
-	struct ref_pd *pd = ref_pd(ibpd);
+	struct ref_pd *pd = ref_pd(ibpd), **at;
 	int rc;
 
 	if (pd->parent != NULL)
@@ -54,6 +59,12 @@ int ibv_dealloc_pd(struct ibv_pd *ibpd)
 	if (!ref_enter())
 		return errno;
 	rc = pd->children > 0 ? EBUSY : ref_error("ibv_dealloc_pd", vs_pd_destroy(pd->vs));
+	for (at = &ref.pds; rc == 0 && *at != NULL; at = &(*at)->next) {
+		if (*at == pd) {
+			*at = pd->next;
+			break;
+		}
+	}
 	ref_leave_quiet();
 	if (rc == 0)
 		free(pd);
@@ -108,19 +119,6 @@ struct ibv_pd *ref_alloc_parent_domain(struct ibv_context *context, struct ibv_p
 	return &pd->pd;
 }
 
-struct ibv_pd *ibv_import_pd(struct ibv_context *context, uint32_t handle)
-{
-	(void)context;
-	(void)handle;
-	errno = EOPNOTSUPP;
-	return NULL;
-}
-
-void ibv_unimport_pd(struct ibv_pd *pd)
-{
-	(void)pd;
-}
-
 /* ---- memory regions ---- */
 
 /* Hints change nothing here; what the engine does not have is refused. */
@@ -156,10 +154,13 @@ static struct ibv_mr *reg(const char *verb, struct ibv_pd *pd, void *addr, size_
 	if (attr.access & VS_ACCESS_ZERO_BASED)
 		attr.iova = 0;
 	mr->vs = vs_mr_reg(ref_pd(pd)->vs, &attr, &err);
-	if (mr->vs != NULL)
+	if (mr->vs != NULL) {
 		fill(mr, addr, length);
-	else
+		mr->next = ref.mrs;
+		ref.mrs = mr;
+	} else {
 		(void)ref_refuse(verb, err);
+	}
 	ref_leave_quiet();
 	if (mr->vs == NULL) {
 		free(mr);
@@ -212,7 +213,7 @@ int ibv_rereg_mr(struct ibv_mr *ibmr, int flags, struct ibv_pd *pd, void *addr, 
 	}
 	if (!ref_enter())
 		return IBV_REREG_MR_ERR_CMD;
-	rc = vs_mr_rereg(mr->vs, (unsigned)flags, pd != NULL ? ref_pd(pd)->vs : NULL, &attr);
+	rc = vs_mr_rereg(mr->vs, (unsigned)flags | VS_REREG_KEEP_KEYS, pd != NULL ? ref_pd(pd)->vs : NULL, &attr);
 	if (rc != VS_OK) {
 		errno = ref_error("ibv_rereg_mr", rc);
 		ref_leave_quiet();
@@ -227,41 +228,22 @@ int ibv_rereg_mr(struct ibv_mr *ibmr, int flags, struct ibv_pd *pd, void *addr, 
 
 int ibv_dereg_mr(struct ibv_mr *mr)
 {
+	struct ref_mr **at;
 	int rc;
 
 	if (!ref_enter())
 		return errno;
 	rc = ref_error("ibv_dereg_mr", vs_mr_dereg(ref_mr(mr)->vs));
+	for (at = &ref.mrs; rc == 0 && *at != NULL; at = &(*at)->next) {
+		if (*at == ref_mr(mr)) {
+			*at = (*at)->next;
+			break;
+		}
+	}
 	ref_leave_quiet();
 	if (rc == 0)
 		free(mr);
 	return rc;
-}
-
-struct ibv_mr *ibv_import_mr(struct ibv_pd *pd, uint32_t handle)
-{
-	(void)pd;
-	(void)handle;
-	errno = EOPNOTSUPP;
-	return NULL;
-}
-
-void ibv_unimport_mr(struct ibv_mr *mr)
-{
-	(void)mr;
-}
-
-struct ibv_dm *ibv_import_dm(struct ibv_context *context, uint32_t handle)
-{
-	(void)context;
-	(void)handle;
-	errno = EOPNOTSUPP;
-	return NULL;
-}
-
-void ibv_unimport_dm(struct ibv_dm *dm)
-{
-	(void)dm;
 }
 
 /* Nothing is pinned, so a child's copies harm nobody. */

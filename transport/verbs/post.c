@@ -40,18 +40,6 @@ static bool gather_inline(struct vs_send_wr *to, const struct ibv_send_wr *wr, u
 	return true;
 }
 
-static void fill_bind(struct vs_send_wr *to, const struct ibv_send_wr *wr)
-{
-	const struct ibv_mw_bind_info *info = &wr->bind_mw.bind_info;
-
-	to->bind.mw = wr->bind_mw.mw != NULL ? ref_mw(wr->bind_mw.mw)->vs : NULL;
-	to->bind.mr = info->mr != NULL ? ref_mr(info->mr)->vs : NULL;
-	to->bind.rkey = wr->bind_mw.rkey;
-	to->bind.addr = info->addr;
-	to->bind.length = info->length;
-	to->bind.access = info->mw_access_flags;
-}
-
 /* What belongs to the opcode; the rest of `to` stands. */
 static void fill_operation(struct vs_send_wr *to, const struct ibv_send_wr *wr)
 {
@@ -80,7 +68,7 @@ static void fill_operation(struct vs_send_wr *to, const struct ibv_send_wr *wr)
 		to->invalidate_rkey = wr->invalidate_rkey;
 		break;
 	case IBV_WR_BIND_MW:
-		fill_bind(to, wr);
+		ref_fill_bind(to, wr->bind_mw.mw, wr->bind_mw.rkey, &wr->bind_mw.bind_info);
 		break;
 	default:
 		break;

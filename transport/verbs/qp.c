@@ -55,10 +55,15 @@ static int make(struct ref_qp *qp, struct ibv_pd *pd, struct ibv_qp_init_attr_ex
 
 static struct ibv_qp *create(struct ibv_pd *pd, struct ibv_qp_init_attr_ex *a)
 {
+	bool send_ops = (a->comp_mask & IBV_QP_INIT_ATTR_SEND_OPS_FLAGS) != 0;
 	struct ref_qp *qp = calloc(1, sizeof(*qp));
-	int rc = qp != NULL ? make(qp, pd, a) : ENOMEM;
+	int rc;
 
-	if (rc == 0 && (a->comp_mask & IBV_QP_INIT_ATTR_SEND_OPS_FLAGS)) {
+	/* ibv_wr_atomic_write brings its eight bytes along. */
+	if (send_ops && (a->send_ops_flags & IBV_QP_EX_WITH_ATOMIC_WRITE) && a->cap.max_inline_data < 8)
+		a->cap.max_inline_data = 8;
+	rc = qp != NULL ? make(qp, pd, a) : ENOMEM;
+	if (rc == 0 && send_ops) {
 		rc = ref_wr_init(qp, a->send_ops_flags);
 		if (rc != 0 && ref_enter()) {
 			(void)vs_qp_destroy(qp->vs);
@@ -169,6 +174,10 @@ int ibv_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *a, int attr_mask)
 		return errno;
 	rc = ref_error("ibv_modify_qp", vs_qp_modify(ref_qp(qp)->vs, &attr, (uint32_t)attr_mask));
 	qp->state = (enum ibv_qp_state)vs_qp_state(ref_qp(qp)->vs);
+	if (rc == 0 && qp->state == IBV_QPS_RESET) {
+		vs_cq_forget(ref_cq(qp->send_cq)->vs, qp->qp_num);
+		vs_cq_forget(ref_cq(qp->recv_cq)->vs, qp->qp_num);
+	}
 	ref_leave();
 	return rc;
 }

@@ -11,6 +11,7 @@
  *   context.c     the tables of operations that the inline functions of verbs.h call
  *   gid.c         ports, GIDs, P_Keys
  *   pd_mr.c mw.c ah.c cq.c cq_ex.c srq.c qp.c post.c wr.c    one file per kind of object
+ *   import.c      objects used through another context of the process
  *   event.c       completion channels and async events, as real descriptors
  *   names.c       ibv_*_str, rates
  *   compat.c      what librdmacm and tools use beside the verbs
@@ -70,6 +71,9 @@ struct ref {
 	uint64_t wake_at;       /* when the thread wakes at the latest */
 	bool output_waits;      /* the wire had no room */
 	struct ref_context *contexts; /* all that are open */
+	struct ref_pd *pds;           /* all that own one of the engine's; by them and by mrs, imports are found */
+	struct ref_mr *mrs;
+	uint32_t last_handle;
 	uint8_t gid_count;
 };
 extern struct ref ref;
@@ -125,13 +129,15 @@ struct ref_context {
 struct ref_pd {
 	struct ibv_pd pd;
 	struct vs_pd *vs;
-	struct ref_pd *parent; /* a parent domain shares the engine's PD of this one */
+	struct ref_pd *parent; /* a parent domain, or an import, shares the engine's PD of this one */
 	unsigned children;
+	struct ref_pd *next;
 };
 
 struct ref_mr {
 	struct ibv_mr mr;
 	struct vs_mr *vs;
+	struct ref_mr *next;
 };
 
 struct ref_mw {
@@ -217,6 +223,7 @@ int ref_query_port(struct ibv_context *context, uint8_t port, struct ibv_port_at
 /* device.c */
 int ref_query_device_ex(struct ibv_context *context, const struct ibv_query_device_ex_input *input,
 			struct ibv_device_attr_ex *attr, size_t size);
+struct ibv_context *ref_open_context(struct ibv_device *device, int cmd_fd);
 int ref_query_rt_values(struct ibv_context *context, struct ibv_values_ex *values);
 /* pd_mr.c */
 struct ibv_pd *ref_alloc_parent_domain(struct ibv_context *context, struct ibv_parent_domain_init_attr *attr);
@@ -225,6 +232,7 @@ int ref_dealloc_td(struct ibv_td *td);
 /* mw.c */
 struct ibv_mw *ref_alloc_mw(struct ibv_pd *pd, enum ibv_mw_type type);
 int ref_dealloc_mw(struct ibv_mw *mw);
+void ref_fill_bind(struct vs_send_wr *wr, struct ibv_mw *mw, uint32_t rkey, const struct ibv_mw_bind_info *info);
 int ref_bind_mw(struct ibv_qp *qp, struct ibv_mw *mw, struct ibv_mw_bind *bind);
 /* cq.c */
 struct ref_cq *ref_cq_new(struct ibv_context *context, uint32_t cqe, void *cq_context, struct ibv_comp_channel *channel);

@@ -125,14 +125,7 @@ static void wr_atomic_write(struct ibv_qp_ex *ex, uint32_t rkey, uint64_t remote
 
 static void wr_bind_mw(struct ibv_qp_ex *ex, struct ibv_mw *mw, uint32_t rkey, const struct ibv_mw_bind_info *info)
 {
-	struct vs_send_wr *wr = begin(ex, VS_WR_BIND_MW, IBV_QP_EX_WITH_BIND_MW);
-
-	wr->bind.mw = mw != NULL ? ref_mw(mw)->vs : NULL;
-	wr->bind.mr = info->mr != NULL ? ref_mr(info->mr)->vs : NULL;
-	wr->bind.rkey = rkey;
-	wr->bind.addr = info->addr;
-	wr->bind.length = info->length;
-	wr->bind.access = info->mw_access_flags;
+	ref_fill_bind(begin(ex, VS_WR_BIND_MW, IBV_QP_EX_WITH_BIND_MW), mw, rkey, info);
 }
 
 static void wr_local_inv(struct ibv_qp_ex *ex, uint32_t invalidate_rkey)

@@ -33,6 +33,11 @@ uint32_t vs_cq_capacity(const struct vs_cq *cq);
 /* Takes at most n completions; how many, or VS_ERR_INVAL after an overflow. */
 int vs_cq_poll(struct vs_cq *cq, struct vs_wc *wc, int n);
 /*
+ * Takes the completions of one QP out of the queue. Nothing says what becomes of those that wait when a QP is reset
+ * (QPS-023); most devices drop them, and programs that use a QP again rely on it.
+ */
+void vs_cq_forget(struct vs_cq *cq, uint32_t qpn);
+/*
  * Arms the queue: the next completion (or, with solicited_only, the next solicited or failed one)
  * makes one event. Arming for any wins over arming for solicited.
  */

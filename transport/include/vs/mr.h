@@ -19,8 +19,11 @@ struct vs_mr_attr {
 };
 
 struct vs_mr *vs_mr_reg(struct vs_pd *pd, const struct vs_mr_attr *attr, int *err);
-enum { VS_REREG_TRANSLATION = 1, VS_REREG_PD = 2, VS_REREG_ACCESS = 4 };
-/* Changes what `flags` names, all or nothing; both keys change, the old ones are dead on return. */
+enum { VS_REREG_TRANSLATION = 1, VS_REREG_PD = 2, VS_REREG_ACCESS = 4, VS_REREG_KEEP_KEYS = 8 };
+/*
+ * Changes what `flags` names, all or nothing; both keys change, the old ones are dead on return. With KEEP_KEYS they
+ * stay, as they do on most devices: programs rely on it.
+ */
 int vs_mr_rereg(struct vs_mr *mr, unsigned flags, struct vs_pd *pd, const struct vs_mr_attr *attr);
 /* VS_ERR_BUSY while a window is bound. */
 int vs_mr_dereg(struct vs_mr *mr);
