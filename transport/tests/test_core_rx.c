@@ -193,6 +193,25 @@ static struct vs_pkt sealed_write(struct rig *r)
 	return p;
 }
 
+/* Whoever says so has checked it: a NIC, or a socket that had to find the IPv4 ID first. */
+START_TEST(an_icrc_that_was_checked_before_is_not_checked_again)
+{
+	const struct vs_pkt_meta checked = {.icrc_good = true};
+	struct rig *r = rig_new(NULL);
+	struct vs_pkt p = sealed_write(r);
+	uint8_t buf[VS_FRAME_MAX];
+	int n;
+
+	p.icrc ^= 1;
+	in_as_built(r, &p);
+	rig_expect_silence(r);
+	n = vs_pkt_build(&p, buf, sizeof(buf));
+	vs_dev_input(r->dev, VS_LINK_ETHERNET, buf, (size_t)n, &checked, r->now);
+	rig_expect(r, VS_OP_RC_ACKNOWLEDGE, P);
+	rig_free(r);
+}
+END_TEST
+
 START_TEST(a_packet_with_a_fault_is_dropped_for_it)
 {
 	const struct fault *f = &faults[_i];
@@ -472,6 +491,7 @@ Suite *vs_suite(void)
 	Suite *s = suite_create("core rx");
 	TCase *tc = tcase_create("headers");
 
+	tcase_add_test(tc, an_icrc_that_was_checked_before_is_not_checked_again);
 	tcase_add_loop_test(tc, a_packet_with_a_fault_is_dropped_for_it, 0, COUNT(faults));
 	tcase_add_loop_test(tc, a_packet_without_a_fault_is_taken, 0, NETS);
 	tcase_add_loop_test(tc, a_state_that_takes_nothing_drops, 0, 3);

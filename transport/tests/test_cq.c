@@ -541,6 +541,34 @@ START_TEST(cq_017_two_qps_on_one_queue_keep_the_order_of_each)
 }
 END_TEST
 
+START_TEST(cq_017_the_completions_of_one_qp_can_be_forgotten)
+{
+	struct rig *r = rig_new(NULL);
+	struct vs_qp *qp[2] = {r->qp, new_qp(r, r->scq, r->rcq)};
+	struct vs_wc wc;
+	unsigned i;
+
+	for (i = 0; i < 20; i++) {
+		r->qp = qp[i % 2];
+		rig_post(r, VS_WR_SEND, i, 0, 8);
+	}
+	rig_drain(r);
+	for (i = 0; i < 2; i++) {
+		r->qp = qp[i];
+		rig_in_ack(r, D + 9, 0x1f, 10);
+	}
+	vs_cq_forget(r->scq, 0); /* nobody's */
+	vs_cq_forget(r->scq, vs_qp_num(qp[0]));
+	for (i = 0; i < 10; i++) {
+		ck_assert_int_eq(vs_cq_poll(r->scq, &wc, 1), 1);
+		ck_assert_uint_eq(wc.qp_num, vs_qp_num(qp[1]));
+		ck_assert_uint_eq(wc.wr_id, 2 * i + 1);
+	}
+	ck_assert_int_eq(vs_cq_poll(r->scq, &wc, 1), 0);
+	rig_free(r);
+}
+END_TEST
+
 START_TEST(cq_018_time_never_runs_backwards_and_is_that_of_the_completion)
 {
 	struct rig *r = rig_new(NULL);
@@ -618,6 +646,7 @@ Suite *vs_suite(void)
 	tcase_add_test(tc, cq_015_what_a_failed_completion_says);
 	tcase_add_test(tc, cq_016_a_marker_posted_in_err_comes_back_behind_everything_else);
 	tcase_add_test(tc, cq_017_two_qps_on_one_queue_keep_the_order_of_each);
+	tcase_add_test(tc, cq_017_the_completions_of_one_qp_can_be_forgotten);
 	tcase_add_test(tc, cq_018_time_never_runs_backwards_and_is_that_of_the_completion);
 	tcase_add_test(tc, cq_018_poll_takes_at_most_what_is_asked_for);
 	suite_add_tcase(s, tc);

@@ -361,6 +361,23 @@ START_TEST(mr_006_after_rereg_the_old_keys_are_dead_and_the_new_ones_open)
 }
 END_TEST
 
+START_TEST(mr_006_rereg_keeps_the_keys_when_asked_to)
+{
+	struct rig *r = rig_new(NULL);
+	struct vs_mr *mr = region(r, r->pd, 0, 4096, ALL_RIGHTS);
+	struct vs_mr_attr a = {MEM(r, 8192), 64, MEM(r, 8192), VS_ACCESS_LOCAL_WRITE | VS_ACCESS_REMOTE_WRITE};
+	uint32_t lkey = vs_mr_lkey(mr), rkey = vs_mr_rkey(mr);
+
+	ck_assert_int_eq(vs_mr_rereg(mr, VS_REREG_KEEP_KEYS, NULL, &a), VS_ERR_INVAL); /* changes nothing */
+	ck_assert_int_eq(vs_mr_rereg(mr, VS_REREG_ACCESS | VS_REREG_TRANSLATION | VS_REREG_KEEP_KEYS, NULL, &a), VS_OK);
+	ck_assert(vs_mr_lkey(mr) == lkey && vs_mr_rkey(mr) == rkey);
+	usable(r, mr, 8192, P);
+	in_op(r, 0, P + 2, MEM(r, 0), rkey); /* the old place is gone */
+	no_access(r, P + 2, 2, VS_REASON_RKEY_RANGE);
+	rig_free(r);
+}
+END_TEST
+
 START_TEST(mr_006_rereg_moves_a_region_to_another_domain)
 {
 	struct rig *r = rig_new(NULL);
@@ -427,7 +444,7 @@ START_TEST(mr_006_a_refused_rereg_changes_nothing)
 	ck_assert_int_eq(vs_dev_refusal(r->dev), VS_REASON_MR_WRAP);
 	ck_assert_int_eq(vs_mr_rereg(mr, 0, pd, &a), VS_ERR_INVAL);
 	ck_assert_int_eq(vs_dev_refusal(r->dev), VS_REASON_REREG_FLAGS);
-	ck_assert_int_eq(vs_mr_rereg(mr, 8 | VS_REREG_PD, pd, &a), VS_ERR_INVAL);
+	ck_assert_int_eq(vs_mr_rereg(mr, 16 | VS_REREG_PD, pd, &a), VS_ERR_INVAL);
 	ck_assert_int_eq(vs_dev_refusal(r->dev), VS_REASON_REREG_FLAGS);
 	ck_assert_int_eq(vs_mr_rereg(mr, VS_REREG_PD, NULL, &a), VS_ERR_INVAL);
 	ck_assert_int_eq(vs_dev_refusal(r->dev), VS_REASON_REREG_FLAGS);
@@ -694,6 +711,7 @@ Suite *vs_suite(void)
 	tcase_add_loop_test(tc, mr_005_a_region_that_goes_while_it_is_sent, 0, 2);
 	tcase_add_test(tc, mr_005_a_region_that_goes_while_it_is_read_into);
 	tcase_add_loop_test(tc, mr_006_after_rereg_the_old_keys_are_dead_and_the_new_ones_open, 0, 3);
+	tcase_add_test(tc, mr_006_rereg_keeps_the_keys_when_asked_to);
 	tcase_add_test(tc, mr_006_rereg_moves_a_region_to_another_domain);
 	tcase_add_test(tc, mr_006_rereg_without_room_for_new_keys);
 	tcase_add_test(tc, mr_006_a_refused_rereg_changes_nothing);
