@@ -144,6 +144,11 @@ static int refuse_send(struct vs_qp *qp, enum vs_reason r)
 	return vs_refuse(qp->dev, r == VS_REASON_QUEUE_FULL ? VS_ERR_NOSPACE : VS_ERR_INVAL, r);
 }
 
+bool vs_qp_in_flight(const struct vs_qp *qp)
+{
+	return qp->type == VS_QPT_RC && qp->attr.state == VS_QPS_RTS && qp->req.una_psn != qp->req.sent_psn;
+}
+
 uint32_t vs_qp_send_room(const struct vs_qp *qp)
 {
 	return qp->sq.size - (qp->sq.tail - qp->sq.head);

@@ -62,6 +62,10 @@ struct udp_slot {
 	} control;
 };
 
+/* vs_icrc_id_delta, which is dear, from a table: packets have few lengths. */
+#define DELTAS 64
+uint32_t udp_id_delta(struct vs_udpio *u, size_t len, uint16_t id);
+
 /* What is known about a sender: by address and port. */
 #define FLOWS 1024
 struct udp_flow {
@@ -88,6 +92,10 @@ struct vs_udpio {
 	bool gso, gro;
 	uint32_t rcvbuf; /* as the kernel counts: data and what it needs for it */
 	uint64_t clock;  /* of the sending sockets' use */
+	struct {
+		size_t len;
+		uint32_t bit[16];
+	} delta[DELTAS]; /* of lengths seen: what each bit of an IPv4 ID does to the ICRC */
 	struct udp_port port[PORT_SETS][PORT_WAYS];
 
 	uint8_t *slots; /* VS_UDPIO_BATCH of VS_UDPIO_FRAME bytes */

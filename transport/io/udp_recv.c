@@ -89,6 +89,23 @@ static uint8_t *write_headers(const struct read_info *r, uint8_t *bth, size_t le
 
 /* ---- the IPv4 ID ---- */
 
+uint32_t udp_id_delta(struct vs_udpio *u, size_t len, uint16_t id)
+{
+	size_t i = len / 4 % DELTAS;
+	uint32_t delta = 0;
+
+	if (u->delta[i].len != len) {
+		uint32_t factor = vs_icrc_id_factor(len);
+
+		u->delta[i].len = len;
+		for (unsigned b = 0; b < 16; b++)
+			u->delta[i].bit[b] = vs_icrc_id_delta(factor, (uint16_t)(1u << b));
+	}
+	for (unsigned b = 0; id != 0; b++, id = (uint16_t)(id >> 1))
+		delta ^= id & 1 ? u->delta[i].bit[b] : 0;
+	return delta;
+}
+
 static struct udp_flow *flow_of(struct vs_udpio *u, const struct read_info *r)
 {
 	uint32_t addr;
@@ -106,7 +123,7 @@ static struct udp_flow *flow_of(struct vs_udpio *u, const struct read_info *r)
 /* The ID that makes the ICRC right, if there is an acceptable one. `k`: number of the segment. */
 static bool find_id(struct vs_udpio *u, const struct read_info *r, uint8_t *ip, size_t len, uint16_t k, uint16_t *id)
 {
-	uint32_t zero = 0, seen = get_le32(ip + len - 4), factor;
+	uint32_t zero = 0, seen = get_le32(ip + len - 4);
 	struct udp_flow *f;
 
 	if (!vs_icrc_bytes(VS_ENCAP_ROCEV2_IPV4, ip, HEAD_V4, len - 4, &zero))
@@ -114,12 +131,11 @@ static bool find_id(struct vs_udpio *u, const struct read_info *r, uint8_t *ip, 
 	*id = 0;
 	f = flow_of(u, r);
 	if (zero != seen) {
-		factor = vs_icrc_id_factor(len - 4);
 		*id = k;
-		if ((zero ^ vs_icrc_id_delta(factor, k)) != seen) {
-			if (!vs_icrc_id_solve(factor, zero ^ seen, id) || (f->native && *id >= NATIVE_IDS))
-				return false;
-		}
+		if ((zero ^ udp_id_delta(u, len - 4, k)) != seen &&
+		    (!vs_icrc_id_solve(vs_icrc_id_factor(len - 4), zero ^ seen, id) ||
+		     (f->native && *id >= NATIVE_IDS)))
+			return false;
 	}
 	if (!f->known) {
 		f->known = true;

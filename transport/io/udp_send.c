@@ -105,10 +105,10 @@ void vs_udpio_commit(struct vs_udpio *u, size_t ip_off, size_t len)
 
 /* ---- the ICRC that belongs to what the kernel will write ---- */
 
-static void set_id(struct udp_frame *f, uint16_t id)
+static void set_id(struct vs_udpio *u, struct udp_frame *f, uint16_t id)
 {
 	uint8_t *icrc = f->ip + f->len - 4;
-	uint32_t delta = vs_icrc_id_delta(vs_icrc_id_factor(f->len - 4u), id);
+	uint32_t delta = udp_id_delta(u, f->len - 4u, id);
 
 	put16(f->ip + 4, id);
 	for (int i = 0; i < 4; i++)
@@ -190,7 +190,7 @@ static unsigned gather(struct vs_udpio *u, unsigned first, unsigned m, unsigned 
 			break;
 		g->done = true;
 		if (n > 0 && v4(g))
-			set_id(g, (uint16_t)n);
+			set_id(u, g, (uint16_t)n);
 		u->out_iov[iov + n] = (struct iovec){g->ip + g->head, bytes(g)};
 		total += bytes(g);
 		n++;
@@ -216,7 +216,7 @@ static void send_singly(struct vs_udpio *u, int fd, struct msghdr *h)
 
 		if (i > 0 && ((union udp_address *)h->msg_name)->any.sa_family == AF_INET) {
 			uint8_t *icrc = (uint8_t *)v->iov_base + v->iov_len - 4;
-			uint32_t delta = vs_icrc_id_delta(vs_icrc_id_factor(HEAD_V4 + v->iov_len - 4), (uint16_t)i);
+			uint32_t delta = udp_id_delta(u, HEAD_V4 + v->iov_len - 4, (uint16_t)i);
 
 			for (int b = 0; b < 4; b++)
 				icrc[b] ^= (uint8_t)(delta >> (8 * b));

@@ -132,7 +132,7 @@ int ref_poll_cq(struct ibv_cq *ibcq, int n, struct ibv_wc *out)
 	struct vs_wc wc[CHUNK];
 	int total = 0, got;
 
-	if (!ref_enter())
+	if (!ref_enter_fast())
 		return -1;
 	do {
 		got = ref_cq_take(ref_cq(ibcq), wc, n - total < CHUNK ? n - total : CHUNK);

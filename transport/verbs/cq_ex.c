@@ -23,7 +23,7 @@ static int take_next(struct ibv_cq_ex *ex)
 	struct ref_cq *cq = self(ex);
 	int got;
 
-	if (!ref_enter())
+	if (!ref_enter_fast())
 		return errno;
 	got = ref_cq_take(cq, &cq->wc, 1);
 	if (got == 1)

@@ -23,6 +23,8 @@
 
 #define TICK_NS 100000u
 #define ROOM_NS 30000u /* how soon a full receiver is looked at again */
+#define DEFER_POSTS 16u
+#define DEFER_BYTES 16384u
 #define BATCH 256u     /* packets taken in one turn */
 
 struct ref ref = {.lock = PTHREAD_MUTEX_INITIALIZER, .kick = -1};
@@ -55,6 +57,7 @@ static uint64_t next_deadline(void)
 static void send_all(uint64_t now)
 {
 	ref.output_waits = !ref.wire->ops->send(ref.wire, now);
+	ref.deferred = ref.deferred_bytes = 0;
 }
 
 bool ref_progress(void)
@@ -69,16 +72,22 @@ bool ref_progress(void)
 	return n > 0;
 }
 
-bool ref_enter(void)
+bool ref_enter_fast(void)
 {
 	pthread_mutex_lock(&ref.lock);
-	if (ref.dev != NULL && !ref.forked) {
-		vs_dev_set_now(ref.dev, ref_now());
+	if (ref.dev != NULL && !ref.forked)
 		return true;
-	}
 	pthread_mutex_unlock(&ref.lock);
 	errno = EIO;
 	return false;
+}
+
+bool ref_enter(void)
+{
+	if (!ref_enter_fast())
+		return false;
+	vs_dev_set_now(ref.dev, ref_now());
+	return true;
 }
 
 /* Something must be done before the thread would look. */
@@ -111,6 +120,20 @@ void ref_leave(void)
 		send_all(ref_now());
 	errno = e;
 	ref_leave_quiet();
+}
+
+/*
+ * Small requests behind others that are under way wait for company: the next poll, the answer to what is under way, or
+ * enough of them sends them in one go. What is alone, or large, goes at once.
+ */
+void ref_leave_post(const struct vs_qp *qp, uint32_t posts, uint64_t bytes)
+{
+	ref.deferred += posts;
+	ref.deferred_bytes += bytes > DEFER_BYTES ? DEFER_BYTES : (uint32_t)bytes;
+	if (ref.deferred < DEFER_POSTS && ref.deferred_bytes < DEFER_BYTES && vs_qp_in_flight(qp))
+		ref_leave_quiet();
+	else
+		ref_leave();
 }
 
 /* ---- the thread ---- */

@@ -216,6 +216,9 @@ int ibv_get_cq_event(struct ibv_comp_channel *channel, struct ibv_cq **cq, void 
 {
 	struct ref_event e;
 
+	/* Who waits here wants to hear of what it has posted. */
+	if (ref_enter())
+		ref_leave();
 	if (ref_events_take(&((struct ref_channel *)channel)->events, &e) != 0)
 		return -1;
 	*cq = e.object;

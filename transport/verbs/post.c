@@ -75,6 +75,15 @@ static void fill_operation(struct vs_send_wr *to, const struct ibv_send_wr *wr)
 	}
 }
 
+static uint64_t length_of(const struct ibv_send_wr *wr)
+{
+	uint64_t n = 0;
+
+	for (int i = 0; i < wr->num_sge; i++)
+		n += wr->sg_list[i].length;
+	return n;
+}
+
 static int post_one(struct ibv_qp *qp, const struct ibv_send_wr *wr)
 {
 	struct vs_send_wr to = {.wr_id = wr->wr_id,
@@ -101,20 +110,23 @@ static int post_one(struct ibv_qp *qp, const struct ibv_send_wr *wr)
 
 int ref_post_send(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad)
 {
+	uint64_t bytes = 0;
+	uint32_t posts = 0;
 	int rc = 0;
 
-	if (!ref_enter()) {
+	if (!ref_enter_fast()) {
 		*bad = wr;
 		return errno;
 	}
-	for (; wr != NULL; wr = wr->next) {
+	for (; wr != NULL; wr = wr->next, posts++) {
 		rc = post_one(qp, wr);
 		if (rc != 0) {
 			*bad = wr;
 			break;
 		}
+		bytes += length_of(wr);
 	}
-	ref_leave();
+	ref_leave_post(ref_qp(qp)->vs, posts, bytes);
 	return rc;
 }
 
@@ -122,7 +134,7 @@ int ref_post_recv(struct ibv_qp *qp, struct ibv_recv_wr *wr, struct ibv_recv_wr 
 {
 	int rc = 0;
 
-	if (!ref_enter()) {
+	if (!ref_enter_fast()) {
 		*bad = wr;
 		return errno;
 	}
@@ -143,7 +155,7 @@ int ref_post_srq_recv(struct ibv_srq *srq, struct ibv_recv_wr *wr, struct ibv_re
 {
 	int rc = 0;
 
-	if (!ref_enter()) {
+	if (!ref_enter_fast()) {
 		*bad = wr;
 		return errno;
 	}

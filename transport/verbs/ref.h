@@ -70,6 +70,7 @@ struct ref {
 	atomic_bool ticking;    /* the thread leaves the socket to the application */
 	uint64_t wake_at;       /* when the thread wakes at the latest */
 	bool output_waits;      /* the wire had no room */
+	uint32_t deferred, deferred_bytes; /* posted and not yet sent: post.c */
 	struct ref_context *contexts; /* all that are open */
 	struct ref_pd *pds;           /* all that own one of the engine's; by them and by mrs, imports are found */
 	struct ref_mr *mrs;
@@ -82,8 +83,12 @@ uint64_t ref_now(void); /* CLOCK_MONOTONIC, ns */
 int ref_start(void);    /* starts the engine unless it runs; 0 or errno */
 /* Enters the engine. False with errno: there is none (any more), and nothing is locked. */
 bool ref_enter(void);
+/* The same without asking for the time: where no timer is started before the wire does it. */
+bool ref_enter_fast(void);
 /* Sends what is to be sent, hands events over, leaves; errno is kept. */
 void ref_leave(void);
+/* Leaves after posting `bytes` bytes on `qp`: small requests may wait for company. */
+void ref_leave_post(const struct vs_qp *qp, uint32_t posts, uint64_t bytes);
 /* Leaves without sending: for calls that make nothing to send. */
 void ref_leave_quiet(void);
 /* Inside: receives, runs timers. True: something came. */

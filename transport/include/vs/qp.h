@@ -91,6 +91,8 @@ int vs_qp_modify(struct vs_qp *qp, const struct vs_qp_attr *attr, uint32_t mask)
 void vs_qp_query(const struct vs_qp *qp, struct vs_qp_attr *attr, struct vs_qp_init *init);
 
 int vs_qp_post_send(struct vs_qp *qp, const struct vs_send_wr *wr);
+/* Something was sent that is not acknowledged: an answer will come, or the ACK timer (RC; false for the others). */
+bool vs_qp_in_flight(const struct vs_qp *qp);
 uint32_t vs_qp_send_room(const struct vs_qp *qp); /* requests that the send queue still takes */
 int vs_qp_post_recv(struct vs_qp *qp, const struct vs_recv_wr *wr);
 
