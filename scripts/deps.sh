@@ -3,7 +3,7 @@
 #
 # deps.sh - installs the Debian packages that a purpose needs, and says so first.
 #
-#   scripts/deps.sh SET...          SET: build demo unit test gui bench fresh all
+#   scripts/deps.sh SET...          SET: build demo unit test apps gui bench fresh all
 #   scripts/deps.sh --list SET...   print the packages, one a line, and stop
 #
 # Nothing missing: silent, one dpkg-query, exit 0. Otherwise it prints what is missing and the apt
@@ -32,6 +32,8 @@ build | libjansson-dev | pc:jansson     | reads traces
 build | libnet1-dev    | h:libnet.h     | sends frames
 build | libwireshark-dev | pc:wireshark  | headers for the Wireshark plugin
 build | libglib2.0-dev | pc:glib-2.0    | the plugin API stands on GLib
+build | libibverbs-dev | h:infiniband/verbs.h | the verbs that ref0 stands in for
+build | binutils       | cmd:nm         | reads the symbol versions of libibverbs
 demo  | tshark         | cmd:tshark     | runs the plugin in a terminal
 demo  | util-linux     | cmd:unshare    | lets root run tshark with plugins
 unit  | check          | pc:check       | unit tests
@@ -46,6 +48,10 @@ test  | cppcheck       | cmd:cppcheck   | make lint
 test  | shellcheck     | cmd:shellcheck | make lint
 test  | mandoc         | cmd:mandoc     | checks the man pages
 test  | iproute2       | cmd:ip         | a veth pair to replay over
+apps  | ibverbs-utils  | cmd:ibv_devinfo | programs to run on ref0
+apps  | perftest       | cmd:ib_write_bw | programs to run on ref0
+apps  | python3-pyverbs | -             | rdma-core's own tests
+apps  | util-linux     | cmd:unshare    | an ordinary user for them
 gui   | wireshark      | cmd:wireshark  | Wireshark itself
 gui   | xvfb           | cmd:Xvfb       | a display without a screen
 gui   | xdotool        | cmd:xdotool    | drives the window
@@ -62,13 +68,13 @@ expand() {
 	local set
 	for set; do
 		case $set in
-		build | gui | bench | fresh) echo "$set" ;;
+		build | apps | gui | bench | fresh) echo "$set" ;;
 		demo) echo build demo ;;
 		unit) echo build unit ;;
 		test) echo build demo unit test ;;
-		all) echo build demo unit test gui bench fresh ;;
+		all) echo build demo unit test apps gui bench fresh ;;
 		*)
-			echo "deps: no such set: $set (build demo unit test gui bench fresh all)" >&2
+			echo "deps: no such set: $set (build demo unit test apps gui bench fresh all)" >&2
 			return 2
 			;;
 		esac

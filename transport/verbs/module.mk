@@ -31,3 +31,12 @@ endif
 $(RUN_BIN): $(call obj,$(RUN_SRCS)) $(LIBVS) $(LIBJUDGE) $(LIBWIRE)
 	@mkdir -p $(@D)
 	$(CC) $(OPT) $(SANFLAGS) $(LDFLAGS) -o $@ $^ -ldeflate
+
+CHECK_TARGETS += check-apps
+CHECK_DEPS    += apps
+
+check-apps: $(VERBS_LIB) $(RUN_BIN) ## unmodified verbs programs on the reference device (APPS=all: more of them)
+	@scripts/deps.sh apps
+	@JOBS=$(JOBS) transport/verbs/tests/apps.sh $(B) $(or $(APPS),short)
+
+.PHONY: check-apps

@@ -33,7 +33,7 @@ int main(int argc, char **argv)
 
 	if (rc >= 0)
 		return rc;
-	if (o.netns && (rc = run_netns()) != 0)
+	if (o.netns && (rc = run_netns(&o)) != 0)
 		return rc;
 	if ((rc = run_check_addresses(&o)) != 0)
 		return rc;

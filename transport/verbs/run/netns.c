@@ -4,9 +4,12 @@
  * user gets one inside a user namespace in which it keeps its own number.
  */
 #define _GNU_SOURCE /* unshare */
+#include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/ipv6.h>
 #include <net/if.h>
+#include <netinet/in.h>
 #include <sched.h>
 #include <stdio.h>
 #include <string.h>
@@ -54,7 +57,56 @@ static int loopback_up(void)
 	return rc;
 }
 
-int run_netns(void)
+/* An address of the namespace's own, on its loopback interface: n-th of them. */
+static int add_ipv4(struct in_addr addr, unsigned n)
+{
+	struct ifreq ifr = {.ifr_name = ""};
+	struct sockaddr_in sin = {.sin_family = AF_INET, .sin_addr = addr};
+	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0), rc = -1;
+
+	snprintf(ifr.ifr_name, sizeof(ifr.ifr_name), "lo:%u", n + 1);
+	memcpy(&ifr.ifr_addr, &sin, sizeof(sin));
+	if (fd >= 0) {
+		rc = ioctl(fd, SIOCSIFADDR, &ifr);
+		close(fd);
+	}
+	return rc;
+}
+
+static int add_ipv6(const struct in6_addr *addr)
+{
+	struct in6_ifreq ifr = {.ifr6_addr = *addr, .ifr6_prefixlen = 128, .ifr6_ifindex = (int)if_nametoindex("lo")};
+	int fd = socket(AF_INET6, SOCK_DGRAM | SOCK_CLOEXEC, 0), rc = -1;
+
+	if (fd >= 0) {
+		rc = ioctl(fd, SIOCSIFADDR, &ifr);
+		if (rc != 0 && errno == EEXIST)
+			rc = 0;
+		close(fd);
+	}
+	return rc;
+}
+
+/* Any address can be had in here: nobody else is there. */
+static int add_addresses(const struct run_options *o)
+{
+	for (unsigned i = 0; i < o->n_ip; i++) {
+		struct in6_addr v6;
+		struct in_addr v4;
+		int rc = 0;
+
+		if (inet_pton(AF_INET, o->ip[i], &v4) == 1)
+			rc = ntohl(v4.s_addr) >> 24 == 127 ? 0 : add_ipv4(v4, i);
+		else if (inet_pton(AF_INET6, o->ip[i], &v6) == 1)
+			rc = IN6_IS_ADDR_LOOPBACK(&v6) ? 0 : add_ipv6(&v6);
+		if (rc != 0)
+			return run_fail("--netns: %s can't be added to its loopback interface (%s)", o->ip[i],
+					strerror(errno));
+	}
+	return 0;
+}
+
+int run_netns(const struct run_options *o)
 {
 	uid_t uid = getuid();
 	gid_t gid = getgid();
@@ -69,5 +121,5 @@ int run_netns(void)
 	}
 	if (loopback_up() != 0)
 		return run_fail("--netns: its loopback interface can't be set up (%s)", strerror(errno));
-	return 0;
+	return add_addresses(o);
 }

@@ -34,7 +34,7 @@ static const char usage[] =
 	"  --counters         print the device's counters when the program ends\n"
 	"  --seed N           keys and queue pair numbers derive from it (default: another one each time)\n"
 	"  --no-gso           no segmentation offload: captures on lo then show single packets\n"
-	"  --netns            in a network namespace of its own (where rdma_rxe owns the port)\n"
+	"  --netns            in a network namespace of its own, where every address and port is free\n"
 	"  --allow-remote     take an address that other hosts can reach: RDMA has no authentication\n"
 	"  --quiet            do not tell which address was taken\n"
 	"  --help, --version\n"
@@ -295,7 +295,7 @@ int run_check_addresses(const struct run_options *o)
 
 		if (!parse_ip(o->ip[i], gid))
 			return RUN_FAILED; /* checked before */
-		if (!is_loopback(gid) && !o->allow_remote)
+		if (!is_loopback(gid) && !o->allow_remote && !o->netns)
 			return run_fail("--ip %s: other hosts can reach this address, and RDMA has no authentication: add "
 					"--allow-remote if that is meant",
 					o->ip[i]);

@@ -51,7 +51,7 @@ pid_t run_spawn(char **argv, int out, int *code);
 int run_code(int status);
 
 int run_pair(const struct run_options *o);
-int run_netns(void);
+int run_netns(const struct run_options *o);
 /* The capture that process `pid` was writing to `path` when it was killed. */
 void run_salvage(const char *path, pid_t pid);
 

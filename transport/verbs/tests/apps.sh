@@ -1,0 +1,178 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
+#
+# apps.sh BUILD_FOLDER short|all [WORD] - unmodified programs from Debian on the reference device, as an ordinary user:
+# with and without lost packets, and every one in a network namespace of its own. WORD: only the checks whose name
+# contains it. A check is named by its claim. Environment: JOBS at a time; VS_APPS_KEEP=1 shows the output of those that
+# pass, too; VS_APPS_LIMIT seconds for one check.
+set -euo pipefail
+export LC_ALL=C
+build=$(cd "${1:?which build folder?}" && pwd) form=${2:-short} word=${3:-}
+cd "$(dirname "$0")/../../.."
+run=$build/bin/vs-run
+tmp=$(mktemp -d)
+chmod 755 "$tmp"
+trap 'rm -rf "$tmp"' EXIT
+limit=${VS_APPS_LIMIT:-60} jobs=${JOBS:-2} n=0
+
+# Root becomes an ordinary user that still may read the build folder.
+as_user() {
+	if [ "$(id -u)" = 0 ]; then
+		unshare --user --map-user=1000 --map-group=1000 "$@"
+	else
+		"$@"
+	fi
+}
+
+netns=--netns
+as_user "$run" --netns true 2>/dev/null || netns=
+
+# How check number $1 ended: its name, "ok" or what is wrong.
+verdict() { # number
+	local name rc
+	name=$(cat "$tmp/$1.name") rc=$(cat "$tmp/$1.rc" 2>/dev/null || echo "no exit code")
+	if [ "$rc" = 0 ]; then
+		echo "ok   $name"
+		[ -z "${VS_APPS_KEEP:-}" ] || sed 's/^/     | /' "$tmp/$1.out"
+	else
+		echo "FAIL $name ($rc)"
+		tail -n 40 "$tmp/$1.out" | sed 's/^/     | /'
+	fi
+}
+
+# Exit code 0, and an extended regular expression in the output.
+one() { # number, expression, options and program
+	local out=$tmp/$1.out text=$2 rc=0 start=$SECONDS
+	shift 2
+	# shellcheck disable=SC2086
+	as_user timeout "$limit" "$run" $netns "$@" >"$out" 2>&1 || rc=$?
+	if [ $rc = 0 ] && ! grep -qE -- "$text" "$out"; then rc="\"$text\" was not printed"; fi
+	if [ "$rc" = 124 ]; then rc="stopped after $limit s"; fi
+	echo "$rc" >"${out%.out}.rc"
+	echo "$((SECONDS - start)) s" >>"$out"
+}
+
+# check NAME EXPRESSION OPTIONS... -- PROGRAM...
+check() {
+	local name=$1
+	[[ $name == *"$word"* ]] || return 0
+	shift
+	n=$((n + 1))
+	echo "$name" >"$tmp/$n.name"
+	while [ "$(jobs -rp | wc -l)" -ge "$jobs" ]; do wait -n || true; done
+	one $n "$@" &
+}
+
+have() {
+	command -v "$1" >/dev/null && return
+	echo "skip $1: it is not installed (scripts/deps.sh apps does that)"
+	return 1
+}
+
+pingpong() { # name, program with options
+	local name=$1
+	shift
+	check "$name" 'iters in' --pair -- "$@" -g 0
+}
+
+perf() { # name, program with options: the table of results has a line
+	local name=$1
+	shift
+	check "$name" '^ [0-9]+ +[0-9]+ ' --pair -- "$@"
+}
+
+# The last acknowledge of programs that do not agree on an end may be lost for ever: there, requests are lost alone.
+lossy() { # name, what is lost, expression, program with options
+	local name=$1 what=$2 text=$3
+	shift 3
+	check "$name with 1 % loss" "$text" --pair --seed 4791 --fault "drop 1% $what" -- "$@"
+}
+
+tools() {
+	check "ibv_devices lists the device" 'ref0' -- ibv_devices
+	check "ibv_devinfo -v describes it" 'GID\[ *0\]:.*::ffff:127\.0\.0\.[0-9]+, RoCE v2' -- ibv_devinfo -v
+	check "two addresses, two GIDs" 'GID\[ *1\]:.*::1, RoCE v2' --ip 127.0.0.1 --ip ::1 -- ibv_devinfo -v
+}
+
+pingpongs() {
+	local p
+	for p in rc uc ud srq; do
+		pingpong "ibv_${p}_pingpong" "ibv_${p}_pingpong"
+		pingpong "ibv_${p}_pingpong -e: completion events" "ibv_${p}_pingpong" -e
+	done
+	pingpong "ibv_rc_pingpong -t: extended CQ with time stamps" ibv_rc_pingpong -t
+	pingpong "ibv_rc_pingpong -N: ibv_wr_*" ibv_rc_pingpong -N
+	check "ibv_rc_pingpong -c without segmentation offload at MTU 256" 'iters in' --pair --mtu 256 --no-gso -- \
+		ibv_rc_pingpong -g 0 -c -m 256
+	[ -z "$netns" ] || check "ibv_rc_pingpong -c over IPv6" 'GID fd00::1' --pair --ip fd00::1 --ip fd00::2 -- \
+		ibv_rc_pingpong -g 0 -c :: ibv_rc_pingpong -g 0 -c ::1
+	lossy "ibv_rc_pingpong -c" send 'iters in' ibv_rc_pingpong -g 0 -c -n 200
+	lossy "ibv_srq_pingpong -c" send 'iters in' ibv_srq_pingpong -g 0 -n 200
+	check "damaged, doubled and reordered packets" 'iters in' --pair --seed 1 --fault 'corrupt 1% send' \
+		--fault 'dup 2% any' --fault 'reorder 2% send' -- ibv_rc_pingpong -g 0 -c -n 200
+}
+
+results='^ [0-9]+ +[0-9]+ ' # a line of perftest's table
+
+# perftest measures the processor's clock for a second or so before each line: a few lines only in the short form.
+perftest_short() {
+	perf "ib_send_bw -q 16" ib_send_bw -q 16 -n 100
+	perf "ib_write_bw -b: both directions" ib_write_bw -b -n 300
+	perf "ib_read_bw" ib_read_bw -n 1000
+	perf "ib_atomic_bw" ib_atomic_bw -n 1000
+	perf "ib_send_lat -e: completion events" ib_send_lat -e -n 200
+	perf "ib_write_lat" ib_write_lat -n 500
+	perf "ib_send_bw -c UC" ib_send_bw -c UC -n 500
+	perf "ib_send_bw -c UD" ib_send_bw -c UD -n 500
+	perf "ib_send_bw --use-srq -q 4" ib_send_bw --use-srq -q 4 -n 200
+	lossy "ib_write_bw" any "$results" ib_write_bw -n 200
+	lossy "ib_read_bw" any "$results" ib_read_bw -n 200
+	lossy "ib_atomic_bw" any "$results" ib_atomic_bw -n 200
+}
+
+perftest_all() {
+	local op
+	perftest_short
+	for op in send write read atomic; do
+		perf "ib_${op}_bw, as it is" "ib_${op}_bw"
+		perf "ib_${op}_lat, as it is" "ib_${op}_lat"
+		perf "ib_${op}_bw -q 16 -b" "ib_${op}_bw" -q 16 -b -n 100
+		perf "ib_${op}_bw -e" "ib_${op}_bw" -e -n 500
+		lossy "ib_${op}_lat" any "$results" "ib_${op}_lat" -n 200
+		lossy "ib_${op}_bw -q 16" any "$results" "ib_${op}_bw" -q 16 -n 50
+	done
+	for op in send write read; do
+		perf "ib_${op}_bw -a: all sizes to 8 MiB" "ib_${op}_bw" -a -n 20
+		perf "ib_${op}_lat -a: all sizes to 8 MiB" "ib_${op}_lat" -a -n 20
+	done
+	perf "ib_send_lat -c UD" ib_send_lat -c UD
+	perf "ib_send_bw -c UD -b" ib_send_bw -c UD -b
+	perf "ib_write_bw -c UC" ib_write_bw -c UC
+	perf "ib_write_lat -c UC" ib_write_lat -c UC
+	perf "ib_send_bw --use-srq -q 16 -b" ib_send_bw --use-srq -q 16 -b -n 100
+}
+
+# rdma-core's own tests, which its package of Python bindings brings along.
+pyverbs() {
+	local tests=/usr/share/doc/rdma-core/tests f
+	if [ ! -e "$tests/run_tests.py" ] || ! have /usr/bin/python3; then
+		echo "skip pyverbs: $tests is not there (python3-pyverbs, with documentation)"
+		return 0
+	fi
+	mkdir -p "$tmp/rdma-core"
+	cp -r "$tests" "$tmp/rdma-core/"
+	for f in "$tmp"/rdma-core/tests/*.gz; do gunzip -f "$f"; done
+	check "rdma-core's own tests" '^OK ' -- /usr/bin/python3 "$tmp/rdma-core/tests/run_tests.py" --dev ref0 --gid 0
+	check "rdma-core's own tests over IPv6" '^OK ' --ip 127.0.0.1 --ip ::1 -- \
+		/usr/bin/python3 "$tmp/rdma-core/tests/run_tests.py" --dev ref0 --gid 1
+}
+
+have ibv_devinfo && tools
+have ibv_rc_pingpong && pingpongs
+have ib_write_bw && "perftest_$form"
+pyverbs
+while [ "$(jobs -rp | wc -l)" -gt 0 ]; do wait -n || true; done
+for ((i = 1; i <= n; i++)); do verdict $i; done | tee "$tmp/verdicts"
+passed=$(grep -c '^ok ' "$tmp/verdicts" || true) failed=$(grep -c '^FAIL ' "$tmp/verdicts" || true)
+echo "$passed passed, $failed failed"
+[ "$failed" = 0 ]
