@@ -10,6 +10,7 @@
 #include <linux/ipv6.h>
 #include <net/if.h>
 #include <netinet/in.h>
+#include <poll.h>
 #include <sched.h>
 #include <stdio.h>
 #include <string.h>
@@ -73,6 +74,22 @@ static int add_ipv4(struct in_addr addr, unsigned n)
 	return rc;
 }
 
+/* The kernel looks for a while whether somebody else has a new address. */
+static int wait_for_ipv6(int fd, const struct in6_addr *addr)
+{
+	const struct sockaddr_in6 sin6 = {.sin6_family = AF_INET6, .sin6_addr = *addr};
+	int rc = -1;
+
+	for (int ms = 0; rc != 0 && ms < 3000; ms += 10) {
+		rc = bind(fd, (const struct sockaddr *)&sin6, sizeof(sin6));
+		if (rc != 0 && errno != EADDRNOTAVAIL)
+			break;
+		if (rc != 0)
+			poll(NULL, 0, 10);
+	}
+	return rc;
+}
+
 static int add_ipv6(const struct in6_addr *addr)
 {
 	struct in6_ifreq ifr = {.ifr6_addr = *addr, .ifr6_prefixlen = 128, .ifr6_ifindex = (int)if_nametoindex("lo")};
@@ -80,8 +97,8 @@ static int add_ipv6(const struct in6_addr *addr)
 
 	if (fd >= 0) {
 		rc = ioctl(fd, SIOCSIFADDR, &ifr);
-		if (rc != 0 && errno == EEXIST)
-			rc = 0;
+		if (rc == 0 || errno == EEXIST)
+			rc = wait_for_ipv6(fd, addr);
 		close(fd);
 	}
 	return rc;

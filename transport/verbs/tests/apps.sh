@@ -105,7 +105,7 @@ pingpongs() {
 	check "ibv_rc_pingpong -c without segmentation offload at MTU 256" 'iters in' --pair --mtu 256 --no-gso -- \
 		ibv_rc_pingpong -g 0 -c -m 256
 	[ -z "$netns" ] || check "ibv_rc_pingpong -c over IPv6" 'GID fd00::1' --pair --ip fd00::1 --ip fd00::2 -- \
-		ibv_rc_pingpong -g 0 -c :: ibv_rc_pingpong -g 0 -c ::1
+		ibv_rc_pingpong -g 0 -c :: ibv_rc_pingpong -g 0 -c 127.0.0.1
 	lossy "ibv_rc_pingpong -c" send 'iters in' ibv_rc_pingpong -g 0 -c -n 200
 	lossy "ibv_srq_pingpong -c" send 'iters in' ibv_srq_pingpong -g 0 -n 200
 	check "damaged, doubled and reordered packets" 'iters in' --pair --seed 1 --fault 'corrupt 1% send' \
