@@ -86,7 +86,7 @@ static int explain(const union udp_address *a, int *code, struct vs_io_error *er
 
 static void receive_options(struct vs_udpio *u, int fd, int family)
 {
-	int on = 1, size = RCVBUF;
+	int on = 1, size = u->attr.rcvbuf != 0 ? (int)u->attr.rcvbuf : RCVBUF;
 	socklen_t len = sizeof(size);
 
 	/* Each is a help, none a must: without it the feature is missing, not the wire. */

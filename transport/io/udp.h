@@ -79,8 +79,8 @@ struct udp_flow {
 #define ROOMS 64
 struct udp_room {
 	uint8_t gid[16];
-	bool used, local, asked;
-	uint64_t budget; /* bytes that may still go before it is asked again */
+	bool used, local;
+	uint64_t budget; /* what may still be charged to it before it is asked again */
 };
 
 struct vs_udpio {
@@ -129,8 +129,8 @@ bool udp_dont_fragment(int fd, int family);
 
 /* udp_room.c */
 void udp_room_init(struct vs_udpio *u);
-/* `bytes` went to `to`. */
-void udp_room_sent(struct vs_udpio *u, const union udp_address *to, uint32_t bytes);
+/* `bytes` are going to `gid`. */
+void udp_room_take(struct vs_udpio *u, const uint8_t gid[16], uint32_t bytes);
 
 static inline socklen_t udp_addrlen(const union udp_address *a)
 {

@@ -17,9 +17,11 @@
 
 #include "io/udp.h"
 
-#define STALL_MAX_NS 5000000u /* a receiver that reads nothing for so long is not waited for */
+#define STALL_MAX_NS 20000000u /* a receiver that reads nothing for so long is not waited for */
 #define ASK_AGAIN_NS 20000u
-#define OVERHEAD 2u /* the kernel charges up to twice the bytes */
+/* What the kernel charges a packet with at most: the next power of two of its bytes, and its own bookkeeping. */
+#define CHARGE_FACTOR 2u
+#define CHARGE_EACH 768u
 
 void udp_room_init(struct vs_udpio *u)
 {
@@ -101,31 +103,18 @@ static bool ask(struct vs_udpio *u, const struct udp_room *room, const union udp
 
 /* ---- budgets ---- */
 
-static void gid_of(uint8_t gid[16], const union udp_address *a)
+static struct udp_room *room_of(struct vs_udpio *u, const uint8_t gid[16])
 {
-	if (a->any.sa_family == AF_INET6) {
-		memcpy(gid, &a->v6.sin6_addr, 16);
-		return;
-	}
-	memset(gid, 0, 10);
-	gid[10] = gid[11] = 0xff;
-	memcpy(gid + 12, &a->v4.sin_addr, 4);
-}
-
-static struct udp_room *room_of(struct vs_udpio *u, const union udp_address *to)
-{
-	uint8_t gid[16];
 	unsigned h = 0;
 	struct udp_room *r;
 
-	gid_of(gid, to);
 	for (unsigned i = 12; i < 16; i++)
 		h = h * 31 + gid[i];
 	r = &u->room[h % ROOMS];
 	if (!r->used || memcmp(r->gid, gid, 16) != 0) {
 		if (u->full == r)
 			u->full = NULL;
-		*r = (struct udp_room){.used = true, .local = true, .budget = u->rcvbuf / 16};
+		*r = (struct udp_room){.used = true, .local = true, .budget = u->rcvbuf / 4};
 		memcpy(r->gid, gid, 16);
 	}
 	return r;
@@ -141,8 +130,8 @@ static void refill(struct vs_udpio *u, struct udp_room *r, const union udp_addre
 		return;
 	}
 	free_bytes = used < allowed ? allowed - used : 0;
-	/* Others may send too: a quarter of what is left, and nothing once three quarters are taken. */
-	r->budget = free_bytes > allowed / 4 ? free_bytes / 4 / OVERHEAD : 0;
+	/* Others may send too: half of what is left, and nothing once three quarters are taken. */
+	r->budget = free_bytes > allowed / 4 ? free_bytes / 2 : 0;
 }
 
 static void to_room(union udp_address *to, const struct udp_room *r)
@@ -153,27 +142,28 @@ static void to_room(union udp_address *to, const struct udp_room *r)
 	to->any.sa_family = memcmp(r->gid, prefix, sizeof(prefix)) == 0 ? AF_INET : AF_INET6;
 }
 
-void udp_room_sent(struct vs_udpio *u, const union udp_address *to, uint32_t bytes)
+void udp_room_take(struct vs_udpio *u, const uint8_t gid[16], uint32_t bytes)
 {
+	uint64_t cost = CHARGE_FACTOR * bytes + CHARGE_EACH;
 	struct udp_room *r;
 
 	if (u->diag < 0)
 		return;
-	r = room_of(u, to);
+	r = room_of(u, gid);
 	if (!r->local)
 		return;
-	if (r->budget > bytes) {
-		r->budget -= bytes;
+	if (r->budget > cost) {
+		r->budget -= cost;
 		return;
 	}
-	refill(u, r, to);
-	if (r->local && r->budget == 0 && u->full == NULL) {
+	r->budget = 0;
+	if (u->full == NULL) {
 		u->full = r;
 		u->full_since = u->next_ask = 0;
-		u->stats.stalls++;
 	}
 }
 
+/* The kernel is asked once everything that is to count has been sent. */
 bool vs_udpio_ready(struct vs_udpio *u, uint64_t now_ns)
 {
 	union udp_address to;
@@ -181,17 +171,21 @@ bool vs_udpio_ready(struct vs_udpio *u, uint64_t now_ns)
 
 	if (r == NULL)
 		return true;
-	if (u->full_since == 0)
-		u->full_since = now_ns;
 	if (now_ns < u->next_ask)
 		return false;
-	u->next_ask = now_ns + ASK_AGAIN_NS;
+	vs_udpio_flush(u);
 	to_room(&to, r);
 	refill(u, r, &to);
-	if (r->local && r->budget == 0 && now_ns - u->full_since < STALL_MAX_NS)
-		return false;
-	if (r->local && r->budget == 0) /* it sleeps: a little goes on, so that nobody else waits for it */
-		r->budget = VS_UDPIO_FRAME;
+	if (r->local && r->budget == 0) {
+		if (u->full_since == 0) {
+			u->full_since = now_ns;
+			u->stats.stalls++;
+		}
+		u->next_ask = now_ns + ASK_AGAIN_NS;
+		if (now_ns - u->full_since < STALL_MAX_NS)
+			return false;
+		/* It sleeps: one packet, so that nobody else waits for it for ever. */
+	}
 	u->full = NULL;
 	return true;
 }

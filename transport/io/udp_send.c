@@ -83,6 +83,14 @@ static uint8_t own_address(const struct vs_udpio *u, const struct udp_frame *f)
 	return (uint8_t)(u->attr.n_addrs - 1);
 }
 
+static void take_room(struct vs_udpio *u, const struct udp_frame *f)
+{
+	uint8_t gid[16] = {[10] = 0xff, [11] = 0xff};
+
+	memcpy(gid + 16 - address_len(f), destination(f), address_len(f));
+	udp_room_take(u, gid, bytes(f));
+}
+
 void vs_udpio_commit(struct vs_udpio *u, size_t ip_off, size_t len)
 {
 	struct udp_frame *f = &u->frame[u->n_frames];
@@ -101,6 +109,7 @@ void vs_udpio_commit(struct vs_udpio *u, size_t ip_off, size_t len)
 		u->frame[u->chain_last[chain]].next = (int16_t)u->n_frames;
 	u->chain_last[chain] = (int16_t)u->n_frames;
 	u->n_frames++;
+	take_room(u, f);
 }
 
 /* ---- the ICRC that belongs to what the kernel will write ---- */
@@ -203,7 +212,6 @@ static unsigned gather(struct vs_udpio *u, unsigned first, unsigned m, unsigned 
 					    .msg_iov = &u->out_iov[iov],
 					    .msg_iovlen = n};
 	control(u, m, f, n);
-	udp_room_sent(u, &u->out_to[m], total);
 	return n;
 }
 

@@ -56,7 +56,7 @@ static uint64_t next_deadline(void)
 
 static void send_all(uint64_t now)
 {
-	ref.output_waits = !ref.wire->ops->send(ref.wire, now);
+	ref.output = ref.wire->ops->send(ref.wire, now);
 	ref.deferred = ref.deferred_bytes = 0;
 }
 
@@ -67,7 +67,7 @@ bool ref_progress(void)
 
 	if (vs_dev_deadline(ref.dev) <= now)
 		vs_dev_expire(ref.dev, now);
-	if (n > 0 || ref.output_waits || vs_dev_has_output(ref.dev) || ref.wire->ops->deadline(ref.wire) <= now)
+	if (n > 0 || ref.output != REF_SENT_ALL || vs_dev_has_output(ref.dev) || ref.wire->ops->deadline(ref.wire) <= now)
 		send_all(now);
 	return n > 0;
 }
@@ -93,7 +93,7 @@ bool ref_enter(void)
 /* Something must be done before the thread would look. */
 static bool thread_is_late(void)
 {
-	return next_deadline() < ref.wake_at || (ref.output_waits && ref.wake_at == VS_NEVER);
+	return next_deadline() < ref.wake_at || (ref.output != REF_SENT_ALL && ref.wake_at == VS_NEVER);
 }
 
 void ref_leave_quiet(void)
@@ -116,7 +116,7 @@ void ref_leave(void)
 {
 	int e = errno;
 
-	if (vs_dev_has_output(ref.dev) || ref.output_waits)
+	if (vs_dev_has_output(ref.dev) || ref.output != REF_SENT_ALL)
 		send_all(ref_now());
 	errno = e;
 	ref_leave_quiet();
@@ -167,7 +167,9 @@ static void *run(void *arg)
 		}
 		now = ref_now();
 		ref.wake_at = next_deadline();
-		if (ref.output_waits && ref.wake_at > now + ROOM_NS)
+		if (ref.output == REF_SENT_SOME)
+			ref.wake_at = now;
+		if (ref.output == REF_SENT_NO_ROOM && ref.wake_at > now + ROOM_NS)
 			ref.wake_at = now + ROOM_NS;
 		if (ticking)
 			ref.wake_at = now + TICK_NS;

@@ -69,7 +69,7 @@ struct ref {
 	atomic_uint polls;      /* empty polls of the application: it makes progress itself */
 	atomic_bool ticking;    /* the thread leaves the socket to the application */
 	uint64_t wake_at;       /* when the thread wakes at the latest */
-	bool output_waits;      /* the wire had no room */
+	enum ref_sent output;   /* what the wire said last */
 	uint32_t deferred, deferred_bytes; /* posted and not yet sent: post.c */
 	struct ref_context *contexts; /* all that are open */
 	struct ref_pd *pds;           /* all that own one of the engine's; by them and by mrs, imports are found */

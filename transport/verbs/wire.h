@@ -15,11 +15,17 @@
 struct ref_wire;
 struct ref_config;
 
+enum ref_sent {
+	REF_SENT_ALL,
+	REF_SENT_SOME,   /* there is more, but receive first */
+	REF_SENT_NO_ROOM /* a receiver is full: call again soon */
+};
+
 struct ref_wire_ops {
 	/* Hands what has arrived to the engine, at most about `max` packets; how many. Does not block. */
 	unsigned (*receive)(struct ref_wire *w, unsigned max, uint64_t now_ns);
-	/* Takes what the engine has to send. False: it has no room for more now and wants to be called again soon. */
-	bool (*send)(struct ref_wire *w, uint64_t now_ns);
+	/* Takes what the engine has to send, or a good part of it. */
+	enum ref_sent (*send)(struct ref_wire *w, uint64_t now_ns);
 	/* When it wants to be called although nothing arrives; VS_NEVER. */
 	uint64_t (*deadline)(const struct ref_wire *w);
 	void (*fill_attr)(const struct ref_wire *w, struct vs_dev_attr *attr);

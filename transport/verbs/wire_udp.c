@@ -14,6 +14,7 @@
 
 #define ETH 14u /* the engine's frames begin with an Ethernet header, which no socket wants */
 #define LOOPBACKS 250
+#define TURN 512u /* packets sent in one go: then it is time to receive */
 
 struct wire_udp {
 	struct ref_wire wire; /* must be first */
@@ -139,18 +140,19 @@ static bool send_one(struct wire_udp *w)
 	return true;
 }
 
-static bool send_packets(struct ref_wire *wire, uint64_t now_ns)
+static enum ref_sent send_packets(struct ref_wire *wire, uint64_t now_ns)
 {
 	struct wire_udp *w = self(wire);
+	unsigned n = 0;
 	bool room;
 
 	w->now = now_ns;
 	if (w->impair != NULL)
 		ref_impair_expire(w->impair, now_ns);
-	while ((room = vs_udpio_ready(w->udp, now_ns)) && send_one(w))
-		;
+	while ((room = vs_udpio_ready(w->udp, now_ns)) && n < TURN && send_one(w))
+		n++;
 	vs_udpio_flush(w->udp);
-	return room;
+	return !room ? REF_SENT_NO_ROOM : n == TURN ? REF_SENT_SOME : REF_SENT_ALL;
 }
 
 static uint64_t deadline(const struct ref_wire *wire)

@@ -33,6 +33,7 @@ struct vs_udpio_attr {
 	uint8_t addr[VS_UDPIO_ADDRS][16]; /* ::ffff:a.b.c.d for IPv4 */
 	unsigned n_addrs;               /* 1 .. VS_UDPIO_ADDRS */
 	bool no_gso;                    /* neither UDP_SEGMENT nor UDP_GRO */
+	uint32_t rcvbuf;                /* bytes to ask for; 0: as many as there is use for. rmem_max limits them */
 	/* Every packet as it leaves and arrives, IP header first, checksums and ID as on the wire. NULL: nobody looks. */
 	void (*tap)(void *ctx, bool sent, const uint8_t *ip, size_t len);
 	void *tap_ctx;
