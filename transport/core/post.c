@@ -67,7 +67,8 @@ static enum vs_reason check_send(const struct vs_qp *qp, const struct vs_send_wr
 	return wr->opcode == VS_WR_FLUSH ? check_flush(wr) : VS_REASON_NONE;
 }
 
-static uint64_t send_length(const struct vs_send_wr *wr)
+/* Of a list that is longer than the QP takes, nothing is read. */
+static uint64_t send_length(const struct vs_qp *qp, const struct vs_send_wr *wr)
 {
 	uint64_t length = 0;
 	uint32_t i;
@@ -78,7 +79,7 @@ static uint64_t send_length(const struct vs_send_wr *wr)
 		return 0;
 	if (wr->flags & VS_SEND_INLINE)
 		return wr->inline_len;
-	for (i = 0; i < wr->num_sge; i++)
+	for (i = 0; i < wr->num_sge && wr->num_sge <= qp->init.cap.max_send_sge; i++)
 		length += wr->sg_list[i].length;
 	return length;
 }
@@ -156,7 +157,7 @@ uint32_t vs_qp_send_room(const struct vs_qp *qp)
 
 int vs_qp_post_send(struct vs_qp *qp, const struct vs_send_wr *wr)
 {
-	uint64_t length = send_length(wr);
+	uint64_t length = send_length(qp, wr);
 	enum vs_reason r = check_send(qp, wr, length);
 	uint64_t a[] = {wr->opcode, length, wr->rdma.remote_addr, wr->rdma.rkey, wr->flags, 0};
 	struct vs_swqe *w;

@@ -3,9 +3,9 @@
  * udp.c - the life of a UDP wire: one receiving socket per own address, on port 4791.
  */
 #define _GNU_SOURCE /* sendmmsg, recvmmsg */
+#include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <arpa/inet.h>
 #include <netinet/udp.h>
 #include <stdlib.h>
 #include <string.h>
@@ -40,7 +40,8 @@ static void to_address(union udp_address *a, const uint8_t gid[16], uint16_t por
 
 static const char *text_of(const union udp_address *a, char text[INET6_ADDRSTRLEN])
 {
-	const void *bytes = a->any.sa_family == AF_INET ? (const void *)&a->v4.sin_addr : (const void *)&a->v6.sin6_addr;
+	const void *bytes =
+		a->any.sa_family == AF_INET ? (const void *)&a->v4.sin_addr : (const void *)&a->v6.sin6_addr;
 
 	return inet_ntop(a->any.sa_family, bytes, text, INET6_ADDRSTRLEN) != NULL ? text : "?";
 }
@@ -72,8 +73,8 @@ static int explain(const union udp_address *a, int *code, struct vs_io_error *er
 	case EACCES:
 	case EPERM:
 		*code = VS_ERR_PERM;
-		return vs_io_fail(err, *code, 0, text, "UDP port 4791 can't be opened (%s): a security policy forbids it",
-				  strerror(e));
+		return vs_io_fail(err, *code, 0, text,
+				  "UDP port 4791 can't be opened (%s): a security policy forbids it", strerror(e));
 	case EAFNOSUPPORT:
 		*code = VS_ERR_INVAL;
 		return vs_io_fail(err, *code, 0, text, "this kernel has no %s",

@@ -88,7 +88,7 @@ struct vs_udpio {
 	struct vs_udpio_stats stats;
 	union udp_address own[VS_UDPIO_ADDRS];
 	int fd[VS_UDPIO_ADDRS]; /* receiving sockets */
-	int epoll;            /* -1 with one address */
+	int epoll;              /* -1 with one address */
 	bool gso, gro;
 	uint32_t rcvbuf; /* as the kernel counts: data and what it needs for it */
 	uint64_t clock;  /* of the sending sockets' use */
@@ -115,8 +115,8 @@ struct vs_udpio {
 	struct udp_flow flow[FLOWS];
 
 	struct udp_room room[ROOMS];
-	int diag;                  /* NETLINK_SOCK_DIAG; -1: not to be had */
-	struct udp_room *full;     /* the receiver that we wait for */
+	int diag;              /* NETLINK_SOCK_DIAG; -1: not to be had */
+	struct udp_room *full; /* the receiver that we wait for */
 	uint64_t full_since, next_ask;
 };
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
  * udp_room.c - how full the receivers on this host are. A UDP socket has no back-pressure: what does not fit into the
- * receiver's buffer is lost without a word. But the kernel tells anybody who asks how full a socket is (NETLINK_SOCK_DIAG,
- * as ss does), and it is asked each time that a good part of the room could have been used up. So a fast sender and
- * a slow receiver on one host lose nothing, whatever the transport and however many senders there are.
+ * receiver's buffer is lost without a word. But the kernel tells anybody who asks how full a socket is
+ * (NETLINK_SOCK_DIAG, as ss does), and it is asked each time that a good part of the room could have been used up. So a
+ * fast sender and a slow receiver on one host lose nothing, whatever the transport and however many senders there are.
  *
  * A receiver elsewhere, or a kernel that does not answer: nobody is asked, and the sender's window is all there is.
  */

@@ -194,8 +194,8 @@ static unsigned gather(struct vs_udpio *u, unsigned first, unsigned m, unsigned 
 
 		if (g->done || (n > 0 && !same_flow(f, g)))
 			continue;
-		if (n > 0 && (!u->gso || bytes(g) > bytes(f) || n == VS_UDPIO_SEGMENTS_MAX ||
-			      total + bytes(g) > UDP_BYTES_MAX))
+		if (n > 0 &&
+		    (!u->gso || bytes(g) > bytes(f) || n == VS_UDPIO_SEGMENTS_MAX || total + bytes(g) > UDP_BYTES_MAX))
 			break;
 		g->done = true;
 		if (n > 0 && v4(g))
@@ -220,7 +220,8 @@ static void send_singly(struct vs_udpio *u, int fd, struct msghdr *h)
 {
 	for (size_t i = 0; i < h->msg_iovlen; i++) {
 		struct iovec *v = &h->msg_iov[i];
-		struct msghdr one = {.msg_name = h->msg_name, .msg_namelen = h->msg_namelen, .msg_iov = v, .msg_iovlen = 1};
+		struct msghdr one = {
+			.msg_name = h->msg_name, .msg_namelen = h->msg_namelen, .msg_iov = v, .msg_iovlen = 1};
 
 		if (i > 0 && ((union udp_address *)h->msg_name)->any.sa_family == AF_INET) {
 			uint8_t *icrc = (uint8_t *)v->iov_base + v->iov_len - 4;

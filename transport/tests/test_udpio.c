@@ -268,8 +268,8 @@ START_TEST(who_has_sent_with_our_ids_is_held_to_them)
 END_TEST
 
 /*
- * Many times what the receiver can hold, be it the default of most systems; it reads only when the sender is told to wait,
- * and then only a little.
+ * Many times what the receiver can hold, be it the default of most systems; it reads only when the sender is told to
+ * wait, and then only a little.
  */
 START_TEST(a_full_receiver_stops_the_sender_and_nothing_is_lost)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * cq_ex.c - extended completion queues: one completion at a time, its fields read one by one, with the time it was made.
+ * cq_ex.c - extended completion queues: one completion at a time, its fields read one by one, with the time it was
+ * made.
  */
 #include <arpa/inet.h>
 #include <sched.h>
@@ -8,8 +9,8 @@
 
 #include "verbs/ref.h"
 
-#define SUPPORTED                                                                                    \
-	((uint64_t)IBV_WC_STANDARD_FLAGS | IBV_WC_EX_WITH_COMPLETION_TIMESTAMP |                      \
+#define SUPPORTED                                                                \
+	((uint64_t)IBV_WC_STANDARD_FLAGS | IBV_WC_EX_WITH_COMPLETION_TIMESTAMP | \
 	 IBV_WC_EX_WITH_COMPLETION_TIMESTAMP_WALLCLOCK)
 
 static struct ref_cq *self(struct ibv_cq_ex *cq)

@@ -3,10 +3,10 @@
  * device.c - the device: found without asking the kernel, opened as often as the program likes, all on one engine.
  */
 #define _GNU_SOURCE /* memfd_create */
+#include <endian.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <endian.h>
 #include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>

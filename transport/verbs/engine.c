@@ -4,8 +4,8 @@
  *
  * Two make progress. The application does when it polls an empty completion queue: no wake-up, the lowest latency. The
  * thread does whenever the application does not: it blocks, watches memory (the target of one-sided work never calls
- * a verb) or waits for an event. While the application polls, the thread looks only every TICK_NS whether it still does,
- * so that the two do not fight for packets; arming a completion queue ends that at once.
+ * a verb) or waits for an event. While the application polls, the thread looks only every TICK_NS whether it still
+ * does, so that the two do not fight for packets; arming a completion queue ends that at once.
  *
  * A forked child has neither the thread nor the sockets: every verb fails in it with EIO, the parent goes on. What the
  * child starts with exec is a process of its own.
@@ -25,7 +25,7 @@
 #define ROOM_NS 30000u /* how soon a full receiver is looked at again */
 #define DEFER_POSTS 16u
 #define DEFER_BYTES 16384u
-#define BATCH 256u     /* packets taken in one turn */
+#define BATCH 256u /* packets taken in one turn */
 
 struct ref ref = {.lock = PTHREAD_MUTEX_INITIALIZER, .kick = -1};
 
@@ -67,7 +67,8 @@ bool ref_progress(void)
 
 	if (vs_dev_deadline(ref.dev) <= now)
 		vs_dev_expire(ref.dev, now);
-	if (n > 0 || ref.output != REF_SENT_ALL || vs_dev_has_output(ref.dev) || ref.wire->ops->deadline(ref.wire) <= now)
+	if (n > 0 || ref.output != REF_SENT_ALL || vs_dev_has_output(ref.dev) ||
+	    ref.wire->ops->deadline(ref.wire) <= now)
 		send_all(now);
 	return n > 0;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * event.c - completion channels and async events. Each is an eventfd that counts the events in a queue: it can be polled,
- * made non-blocking and waited for like the descriptors of the kernel.
+ * event.c - completion channels and async events. Each is an eventfd that counts the events in a queue: it can be
+ * polled, made non-blocking and waited for like the descriptors of the kernel.
  *
  * As libibverbs does: every event that was handed out must be acknowledged, and destroying its object waits for that;
  * events that nobody has fetched go with the object.

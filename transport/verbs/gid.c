@@ -2,9 +2,9 @@
 /*
  * gid.c - the port: attributes, GIDs (one per own address, RoCEv2), the P_Key table.
  */
+#include <endian.h>
 #include <net/if.h>
 #include <string.h>
-#include <endian.h>
 
 #include "verbs/ref.h"
 

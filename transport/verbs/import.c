@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
  * import.c - objects of one context used through another: the context is named by a copy of its cmd_fd, the objects by
- * their handles. Within one process alone: there is no kernel object that two processes could share, and one's memory is
- * not the other's.
+ * their handles. Within one process alone: there is no kernel object that two processes could share, and one's memory
+ * is not the other's.
  */
 #include <stdlib.h>
 #include <sys/stat.h>

@@ -39,4 +39,18 @@ check-apps: $(VERBS_LIB) $(RUN_BIN) ## unmodified verbs programs on the referenc
 	@scripts/deps.sh apps
 	@JOBS=$(JOBS) transport/verbs/tests/apps.sh $(B) $(or $(APPS),short)
 
-.PHONY: check-apps
+# A program built against the installed library, and run on ours.
+ABI_TEST := $(B)/tests/verbs_abi
+CHECK_TARGETS  += check-verbs
+CHECK_PROGRAMS += $(ABI_TEST)
+ASAN_TARGETS   += check-verbs
+
+$(ABI_TEST): $(call obj,transport/tests/verbs_abi.c transport/tests/runner.c)
+	@mkdir -p $(@D)
+	$(CC) $(OPT) $(SANFLAGS) $(LDFLAGS) -o $@ $^ $(shell pkg-config --libs check) -libverbs -ldl
+
+check-verbs: $(VERBS_LIB) $(RUN_BIN) $(ABI_TEST) ## what a program built against the installed libibverbs gets from ours
+	@scripts/deps.sh unit
+	@$(RUN_BIN) --quiet -- $(ABI_TEST)
+
+.PHONY: check-apps check-verbs

@@ -42,9 +42,12 @@ const char *ibv_wc_status_str(enum ibv_wc_status status)
 const char *ibv_node_type_str(enum ibv_node_type node_type)
 {
 	static const char *const names[] = {
-		[IBV_NODE_CA] = "InfiniBand channel adapter", [IBV_NODE_SWITCH] = "InfiniBand switch",
-		[IBV_NODE_ROUTER] = "InfiniBand router",      [IBV_NODE_RNIC] = "iWARP NIC",
-		[IBV_NODE_USNIC] = "usNIC",		      [IBV_NODE_USNIC_UDP] = "usNIC UDP",
+		[IBV_NODE_CA] = "InfiniBand channel adapter",
+		[IBV_NODE_SWITCH] = "InfiniBand switch",
+		[IBV_NODE_ROUTER] = "InfiniBand router",
+		[IBV_NODE_RNIC] = "iWARP NIC",
+		[IBV_NODE_USNIC] = "usNIC",
+		[IBV_NODE_USNIC_UDP] = "usNIC UDP",
 		[IBV_NODE_UNSPECIFIED] = "unspecified",
 	};
 	const char *name = NAME(names, node_type);
@@ -55,9 +58,12 @@ const char *ibv_node_type_str(enum ibv_node_type node_type)
 const char *ibv_port_state_str(enum ibv_port_state port_state)
 {
 	static const char *const names[] = {
-		[IBV_PORT_NOP] = "no state change (NOP)",   [IBV_PORT_DOWN] = "down",
-		[IBV_PORT_INIT] = "init",		    [IBV_PORT_ARMED] = "armed",
-		[IBV_PORT_ACTIVE] = "active",		    [IBV_PORT_ACTIVE_DEFER] = "active defer",
+		[IBV_PORT_NOP] = "no state change (NOP)",
+		[IBV_PORT_DOWN] = "down",
+		[IBV_PORT_INIT] = "init",
+		[IBV_PORT_ARMED] = "armed",
+		[IBV_PORT_ACTIVE] = "active",
+		[IBV_PORT_ACTIVE_DEFER] = "active defer",
 	};
 	const char *name = NAME(names, port_state);
 
@@ -99,14 +105,14 @@ static const struct {
 	enum ibv_rate rate;
 	int mult, mbps; /* multiples of 2.5 Gb/s; 0: not one */
 } rates[] = {
-	{IBV_RATE_2_5_GBPS, 1, 2500},	   {IBV_RATE_5_GBPS, 2, 5000},	      {IBV_RATE_10_GBPS, 4, 10000},
-	{IBV_RATE_20_GBPS, 8, 20000},	   {IBV_RATE_30_GBPS, 12, 30000},     {IBV_RATE_40_GBPS, 16, 40000},
-	{IBV_RATE_60_GBPS, 24, 60000},	   {IBV_RATE_80_GBPS, 32, 80000},     {IBV_RATE_120_GBPS, 48, 120000},
-	{IBV_RATE_14_GBPS, 0, 14062},	   {IBV_RATE_56_GBPS, 0, 56250},      {IBV_RATE_112_GBPS, 0, 112500},
-	{IBV_RATE_168_GBPS, 0, 168750},	   {IBV_RATE_25_GBPS, 0, 25781},      {IBV_RATE_100_GBPS, 0, 103125},
-	{IBV_RATE_200_GBPS, 0, 206250},	   {IBV_RATE_300_GBPS, 0, 309375},    {IBV_RATE_28_GBPS, 11, 28125},
-	{IBV_RATE_50_GBPS, 20, 53125},	   {IBV_RATE_400_GBPS, 160, 425000},  {IBV_RATE_600_GBPS, 240, 637500},
-	{IBV_RATE_800_GBPS, 320, 850000},  {IBV_RATE_1200_GBPS, 480, 1275000},
+	{IBV_RATE_2_5_GBPS, 1, 2500},     {IBV_RATE_5_GBPS, 2, 5000},         {IBV_RATE_10_GBPS, 4, 10000},
+	{IBV_RATE_20_GBPS, 8, 20000},     {IBV_RATE_30_GBPS, 12, 30000},      {IBV_RATE_40_GBPS, 16, 40000},
+	{IBV_RATE_60_GBPS, 24, 60000},    {IBV_RATE_80_GBPS, 32, 80000},      {IBV_RATE_120_GBPS, 48, 120000},
+	{IBV_RATE_14_GBPS, 0, 14062},     {IBV_RATE_56_GBPS, 0, 56250},       {IBV_RATE_112_GBPS, 0, 112500},
+	{IBV_RATE_168_GBPS, 0, 168750},   {IBV_RATE_25_GBPS, 0, 25781},       {IBV_RATE_100_GBPS, 0, 103125},
+	{IBV_RATE_200_GBPS, 0, 206250},   {IBV_RATE_300_GBPS, 0, 309375},     {IBV_RATE_28_GBPS, 11, 28125},
+	{IBV_RATE_50_GBPS, 20, 53125},    {IBV_RATE_400_GBPS, 160, 425000},   {IBV_RATE_600_GBPS, 240, 637500},
+	{IBV_RATE_800_GBPS, 320, 850000}, {IBV_RATE_1200_GBPS, 480, 1275000},
 };
 #define RATES (sizeof(rates) / sizeof(rates[0]))
 

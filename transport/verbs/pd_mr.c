@@ -139,7 +139,8 @@ static void fill(struct ref_mr *mr, void *addr, size_t length)
 	mr->mr.handle = mr->mr.lkey;
 }
 
-static struct ibv_mr *reg(const char *verb, struct ibv_pd *pd, void *addr, size_t length, uint64_t iova, unsigned access)
+static struct ibv_mr *reg(const char *verb, struct ibv_pd *pd, void *addr, size_t length, uint64_t iova,
+			  unsigned access)
 {
 	struct vs_mr_attr attr = {.addr = (uintptr_t)addr, .length = length, .iova = iova};
 	struct ref_mr *mr = calloc(1, sizeof(*mr));

@@ -29,7 +29,7 @@ static bool gather_inline(struct vs_send_wr *to, const struct ibv_send_wr *wr, u
 	for (int i = 0; i < wr->num_sge; i++) {
 		const struct ibv_sge *s = &wr->sg_list[i];
 
-		if (n + s->length > INLINE_MAX)
+		if (i == REF_SGES || n + s->length > INLINE_MAX)
 			return false;
 		if (s->length > 0)
 			memcpy(data + n, (const void *)(uintptr_t)s->addr, s->length);

@@ -59,20 +59,20 @@ int ref_config_read(struct ref_config *c);
 /* ---- the engine of this process ---- */
 struct ref {
 	pthread_mutex_t lock;
-	struct vs_dev *dev;     /* NULL: not started */
+	struct vs_dev *dev; /* NULL: not started */
 	struct ref_wire *wire;
 	struct ref_config config;
-	bool forked;            /* this is the child of a process that had an engine */
+	bool forked; /* this is the child of a process that had an engine */
 	pthread_t thread;
 	bool has_thread, stopping;
-	int kick;               /* eventfd that wakes the thread */
-	atomic_uint polls;      /* empty polls of the application: it makes progress itself */
-	atomic_bool ticking;    /* the thread leaves the socket to the application */
-	uint64_t wake_at;       /* when the thread wakes at the latest */
-	enum ref_sent output;   /* what the wire said last */
+	int kick;                          /* eventfd that wakes the thread */
+	atomic_uint polls;                 /* empty polls of the application: it makes progress itself */
+	atomic_bool ticking;               /* the thread leaves the socket to the application */
+	uint64_t wake_at;                  /* when the thread wakes at the latest */
+	enum ref_sent output;              /* what the wire said last */
 	uint32_t deferred, deferred_bytes; /* posted and not yet sent: post.c */
-	struct ref_context *contexts; /* all that are open */
-	struct ref_pd *pds;           /* all that own one of the engine's; by them and by mrs, imports are found */
+	struct ref_context *contexts;      /* all that are open */
+	struct ref_pd *pds;                /* all that own one of the engine's; by them and by mrs, imports are found */
 	struct ref_mr *mrs;
 	uint32_t last_handle;
 	uint8_t gid_count;
@@ -163,7 +163,7 @@ struct ref_channel {
 struct ref_cq {
 	struct ibv_cq_ex ex; /* begins as an ibv_cq does */
 	struct vs_cq *vs;
-	struct vs_wc wc; /* of start_poll and next_poll */
+	struct vs_wc wc;                    /* of start_poll and next_poll */
 	uint32_t comp_events, async_events; /* handed to the application */
 };
 
@@ -240,7 +240,8 @@ int ref_dealloc_mw(struct ibv_mw *mw);
 void ref_fill_bind(struct vs_send_wr *wr, struct ibv_mw *mw, uint32_t rkey, const struct ibv_mw_bind_info *info);
 int ref_bind_mw(struct ibv_qp *qp, struct ibv_mw *mw, struct ibv_mw_bind *bind);
 /* cq.c */
-struct ref_cq *ref_cq_new(struct ibv_context *context, uint32_t cqe, void *cq_context, struct ibv_comp_channel *channel);
+struct ref_cq *ref_cq_new(struct ibv_context *context, uint32_t cqe, void *cq_context,
+			  struct ibv_comp_channel *channel);
 /* At most n completions, making progress when there is none; or a negative vs_err. Inside. */
 int ref_cq_take(struct ref_cq *cq, struct vs_wc *wc, int n);
 int ref_poll_cq(struct ibv_cq *cq, int n, struct ibv_wc *wc);

@@ -234,7 +234,10 @@ static void close_wire(struct ref_wire *wire)
 
 static int errno_of(int code)
 {
-	return code == VS_ERR_BUSY ? EADDRINUSE : code == VS_ERR_INVAL ? EADDRNOTAVAIL : code == VS_ERR_PERM ? EPERM : EIO;
+	return code == VS_ERR_BUSY    ? EADDRINUSE
+	       : code == VS_ERR_INVAL ? EADDRNOTAVAIL
+	       : code == VS_ERR_PERM  ? EPERM
+				      : EIO;
 }
 
 /* The first free 127.0.0.N: each process takes its own, whoever comes first. */

@@ -22,19 +22,20 @@
 
 #include "vs/pktio.h"
 
-#define VS_UDPIO_ADDRS 4        /* own addresses */
-#define VS_UDPIO_FRAME 4352     /* bytes of a slot: Ethernet header to ICRC at the largest path MTU */
-#define VS_UDPIO_BATCH 128      /* slots */
+#define VS_UDPIO_ADDRS 4         /* own addresses */
+#define VS_UDPIO_FRAME 4352      /* bytes of a slot: Ethernet header to ICRC at the largest path MTU */
+#define VS_UDPIO_BATCH 128       /* slots */
 #define VS_UDPIO_SEGMENTS_MAX 64 /* packets in one segmentation-offload send */
 
 struct vs_udpio;
 
 struct vs_udpio_attr {
 	uint8_t addr[VS_UDPIO_ADDRS][16]; /* ::ffff:a.b.c.d for IPv4 */
-	unsigned n_addrs;               /* 1 .. VS_UDPIO_ADDRS */
-	bool no_gso;                    /* neither UDP_SEGMENT nor UDP_GRO */
-	uint32_t rcvbuf;                /* bytes to ask for; 0: as many as there is use for. rmem_max limits them */
-	/* Every packet as it leaves and arrives, IP header first, checksums and ID as on the wire. NULL: nobody looks. */
+	unsigned n_addrs;                 /* 1 .. VS_UDPIO_ADDRS */
+	bool no_gso;                      /* neither UDP_SEGMENT nor UDP_GRO */
+	uint32_t rcvbuf;                  /* bytes to ask for; 0: as many as there is use for. rmem_max limits them */
+	/* Every packet as it leaves and arrives, IP header first, checksums and ID as on the wire. NULL: nobody looks.
+	 */
 	void (*tap)(void *ctx, bool sent, const uint8_t *ip, size_t len);
 	void *tap_ctx;
 };
@@ -48,8 +49,8 @@ struct vs_udpio_stats {
 };
 
 /*
- * Binds UDP port 4791 on every address. NULL: *code is VS_ERR_BUSY (somebody has the port), VS_ERR_INVAL (the address is
- * not one of this host), VS_ERR_PERM, VS_ERR_IO; `err` says it in a line.
+ * Binds UDP port 4791 on every address. NULL: *code is VS_ERR_BUSY (somebody has the port), VS_ERR_INVAL (the address
+ * is not one of this host), VS_ERR_PERM, VS_ERR_IO; `err` says it in a line.
  */
 struct vs_udpio *vs_udpio_open(const struct vs_udpio_attr *attr, int *code, struct vs_io_error *err);
 void vs_udpio_close(struct vs_udpio *u); /* NULL is fine */

@@ -23,7 +23,8 @@ static const char usage[] =
 	"\n"
 	"Runs a verbs program on the reference device ref0: no RDMA hardware, no kernel module, no privilege.\n"
 	"\n"
-	"  --ip ADDRESS       the device's address, IPv4 or IPv6 (up to four times; default: the first free 127.0.0.N)\n"
+	"  --ip ADDRESS       the device's address, IPv4 or IPv6 (up to four times; default: the first free "
+	"127.0.0.N)\n"
 	"  --mtu BYTES        largest path MTU: 256 512 1024 2048 4096 (default)\n"
 	"  --pair             start a server and a client on two addresses: the client is the same program with the\n"
 	"                     server's address appended, or what stands behind a '::', where @server is that address\n"
@@ -153,26 +154,33 @@ static int absolute(const char **path)
 
 /* ---- options ---- */
 
-enum { OPT_IP = 256, OPT_MTU, OPT_PAIR, OPT_CAPTURE, OPT_FAULT, OPT_DEVIATION, OPT_EXPLAIN, OPT_COUNTERS, OPT_SEED,
-       OPT_NO_GSO, OPT_NETNS, OPT_ALLOW_REMOTE, OPT_QUIET, OPT_HELP, OPT_VERSION };
+enum {
+	OPT_IP = 256,
+	OPT_MTU,
+	OPT_PAIR,
+	OPT_CAPTURE,
+	OPT_FAULT,
+	OPT_DEVIATION,
+	OPT_EXPLAIN,
+	OPT_COUNTERS,
+	OPT_SEED,
+	OPT_NO_GSO,
+	OPT_NETNS,
+	OPT_ALLOW_REMOTE,
+	OPT_QUIET,
+	OPT_HELP,
+	OPT_VERSION
+};
 
 static const struct option options[] = {
-	{"ip", required_argument, NULL, OPT_IP},
-	{"mtu", required_argument, NULL, OPT_MTU},
-	{"pair", no_argument, NULL, OPT_PAIR},
-	{"capture", required_argument, NULL, OPT_CAPTURE},
-	{"fault", required_argument, NULL, OPT_FAULT},
-	{"deviation", required_argument, NULL, OPT_DEVIATION},
-	{"explain", no_argument, NULL, OPT_EXPLAIN},
-	{"counters", no_argument, NULL, OPT_COUNTERS},
-	{"seed", required_argument, NULL, OPT_SEED},
-	{"no-gso", no_argument, NULL, OPT_NO_GSO},
-	{"netns", no_argument, NULL, OPT_NETNS},
-	{"allow-remote", no_argument, NULL, OPT_ALLOW_REMOTE},
-	{"quiet", no_argument, NULL, OPT_QUIET},
-	{"help", no_argument, NULL, OPT_HELP},
-	{"version", no_argument, NULL, OPT_VERSION},
-	{NULL, 0, NULL, 0},
+	{"ip", required_argument, NULL, OPT_IP},       {"mtu", required_argument, NULL, OPT_MTU},
+	{"pair", no_argument, NULL, OPT_PAIR},         {"capture", required_argument, NULL, OPT_CAPTURE},
+	{"fault", required_argument, NULL, OPT_FAULT}, {"deviation", required_argument, NULL, OPT_DEVIATION},
+	{"explain", no_argument, NULL, OPT_EXPLAIN},   {"counters", no_argument, NULL, OPT_COUNTERS},
+	{"seed", required_argument, NULL, OPT_SEED},   {"no-gso", no_argument, NULL, OPT_NO_GSO},
+	{"netns", no_argument, NULL, OPT_NETNS},       {"allow-remote", no_argument, NULL, OPT_ALLOW_REMOTE},
+	{"quiet", no_argument, NULL, OPT_QUIET},       {"help", no_argument, NULL, OPT_HELP},
+	{"version", no_argument, NULL, OPT_VERSION},   {NULL, 0, NULL, 0},
 };
 
 static int take_list(const char *name, const char **list, unsigned *n, unsigned max, const char *value)
@@ -211,12 +219,12 @@ static int take_value(struct run_options *o, int opt, char *value)
 
 static void take_flag(struct run_options *o, int opt)
 {
-	bool *flag = opt == OPT_PAIR	 ? &o->pair
+	bool *flag = opt == OPT_PAIR       ? &o->pair
 		     : opt == OPT_EXPLAIN  ? &o->explain
 		     : opt == OPT_COUNTERS ? &o->counters
 		     : opt == OPT_NO_GSO   ? &o->no_gso
-		     : opt == OPT_NETNS	   ? &o->netns
-		     : opt == OPT_QUIET	   ? &o->quiet
+		     : opt == OPT_NETNS    ? &o->netns
+		     : opt == OPT_QUIET    ? &o->quiet
 					   : &o->allow_remote;
 
 	*flag = true;
@@ -254,7 +262,8 @@ int run_parse(struct run_options *o, int argc, char **argv)
 	if (rc != 0)
 		return rc;
 	if (optind == argc)
-		return run_fail("no program to run: vs-run [options] -- PROGRAM [ARGUMENT...]; vs-run --help says more");
+		return run_fail(
+			"no program to run: vs-run [options] -- PROGRAM [ARGUMENT...]; vs-run --help says more");
 	o->argv = argv + optind;
 	return -1;
 }
@@ -296,9 +305,10 @@ int run_check_addresses(const struct run_options *o)
 		if (!parse_ip(o->ip[i], gid))
 			return RUN_FAILED; /* checked before */
 		if (!is_loopback(gid) && !o->allow_remote && !o->netns)
-			return run_fail("--ip %s: other hosts can reach this address, and RDMA has no authentication: add "
-					"--allow-remote if that is meant",
-					o->ip[i]);
+			return run_fail(
+				"--ip %s: other hosts can reach this address, and RDMA has no authentication: add "
+				"--allow-remote if that is meant",
+				o->ip[i]);
 		if (!is_free(gid, &code, &err))
 			return run_fail("--ip %s%s", err.text,
 					code == VS_ERR_BUSY ? "; choose another --ip, or none, or add --netns" : "");

@@ -81,8 +81,9 @@ static int addresses(struct pair *p)
 		snprintf(p->server_ip, sizeof(p->server_ip), "%s", o->ip[0]);
 		snprintf(p->client_ip, sizeof(p->client_ip), "%s", o->ip[1]);
 	} else if (!run_free_address(1, p->server_ip) || !run_free_address(2, p->client_ip)) {
-		return run_fail("--pair: no two of 127.0.0.N:4791 are free: rdma_rxe owns the port on every address while it "
-				"is loaded; add --netns");
+		return run_fail(
+			"--pair: no two of 127.0.0.N:4791 are free: rdma_rxe owns the port on every address while it "
+			"is loaded; add --netns");
 	}
 	if (!o->quiet)
 		fprintf(stderr, "vs-run: the server is %s, the client is %s\n", p->server_ip, p->client_ip);

@@ -42,10 +42,15 @@ verdict() { # number
 
 # Exit code 0, and an extended regular expression in the output.
 one() { # number, expression, options and program
-	local out=$tmp/$1.out text=$2 rc=0 start=$SECONDS
+	local out=$tmp/$1.out text=$2 rc=0 start=$SECONDS try
 	shift 2
-	# shellcheck disable=SC2086
-	as_user timeout "$limit" "$run" $netns "$@" >"$out" 2>&1 || rc=$?
+	for try in 1 2 3; do
+		rc=0
+		# shellcheck disable=SC2086
+		as_user timeout "$limit" "$run" $netns "$@" >"$out" 2>&1 || rc=$?
+		# perftest measures the processor's clock, and gives up on a machine that is too busy for that.
+		grep -q '^Correlation coefficient\|Correlation coefficient r^2' "$out" && [ "$try" != 3 ] || break
+	done
 	if [ $rc = 0 ] && ! grep -qE -- "$text" "$out"; then rc="\"$text\" was not printed"; fi
 	if [ "$rc" = 124 ]; then rc="stopped after $limit s"; fi
 	echo "$rc" >"${out%.out}.rc"
