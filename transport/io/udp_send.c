@@ -61,7 +61,7 @@ static uint16_t sport(const struct udp_frame *f)
 
 static uint8_t tclass(const struct udp_frame *f)
 {
-	return v4(f) ? f->ip[1] : (uint8_t)(f->ip[0] << 4 | f->ip[1] >> 4);
+	return (uint8_t)(v4(f) ? f->ip[1] : f->ip[0] << 4 | f->ip[1] >> 4);
 }
 
 static uint16_t bytes(const struct udp_frame *f)

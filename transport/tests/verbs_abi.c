@@ -331,7 +331,7 @@ END_TEST
 START_TEST(a_library_opened_by_name_is_the_same_one)
 {
 	void *lib = dlopen("libibverbs.so.1", RTLD_NOW);
-	struct ibv_device **(*list)(int *);
+	struct ibv_device **(*list)(int *), **found;
 	void *sym;
 	int n = 0;
 
@@ -339,7 +339,9 @@ START_TEST(a_library_opened_by_name_is_the_same_one)
 	sym = dlvsym(lib, "ibv_get_device_list", "IBVERBS_1.1");
 	ck_assert_ptr_nonnull(sym);
 	memcpy(&list, &sym, sizeof(list));
-	ck_assert_str_eq(list(&n)[0]->name, "ref0");
+	found = list(&n);
+	ck_assert_str_eq(found[0]->name, "ref0");
+	ibv_free_device_list(found);
 	ck_assert_int_eq(n, 1);
 	dlclose(lib);
 }
