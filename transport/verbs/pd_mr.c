@@ -204,24 +204,24 @@ int ibv_rereg_mr(struct ibv_mr *ibmr, int flags, struct ibv_pd *pd, void *addr, 
 	struct ref_mr *mr = ref_mr(ibmr);
 	struct vs_mr_attr attr = {.addr = (uintptr_t)addr, .length = length, .iova = (uintptr_t)addr};
 	bool translation = (flags & IBV_REREG_MR_CHANGE_TRANSLATION) != 0;
+	bool other_pd = (flags & IBV_REREG_MR_CHANGE_PD) != 0; /* without it, pyverbs hands over what is no pointer */
 	int rc;
 
 	if ((flags & ~IBV_REREG_MR_FLAGS_SUPPORTED) || (translation && (length == 0 || addr == NULL)) ||
-	    ((flags & IBV_REREG_MR_CHANGE_PD) && pd == NULL) || access < 0 ||
-	    access_of((unsigned)access, &attr.access) != 0) {
+	    (other_pd && pd == NULL) || access < 0 || access_of((unsigned)access, &attr.access) != 0) {
 		errno = EINVAL;
 		return IBV_REREG_MR_ERR_INPUT;
 	}
 	if (!ref_enter())
 		return IBV_REREG_MR_ERR_CMD;
-	rc = vs_mr_rereg(mr->vs, (unsigned)flags | VS_REREG_KEEP_KEYS, pd != NULL ? ref_pd(pd)->vs : NULL, &attr);
+	rc = vs_mr_rereg(mr->vs, (unsigned)flags | VS_REREG_KEEP_KEYS, other_pd ? ref_pd(pd)->vs : NULL, &attr);
 	if (rc != VS_OK) {
 		errno = ref_error("ibv_rereg_mr", rc);
 		ref_leave_quiet();
 		return IBV_REREG_MR_ERR_INPUT; /* all or nothing: the old region is as it was */
 	}
 	fill(mr, translation ? addr : ibmr->addr, translation ? length : ibmr->length);
-	if (flags & IBV_REREG_MR_CHANGE_PD)
+	if (other_pd)
 		ibmr->pd = pd;
 	ref_leave_quiet();
 	return 0;
