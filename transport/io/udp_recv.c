@@ -260,6 +260,6 @@ unsigned vs_udpio_receive(struct vs_udpio *u, unsigned max, vs_udpio_input_fn *f
 			got += (unsigned)n;
 		}
 	}
-	u->in_turn = (u->in_turn + 1) % u->attr.n_addrs;
+	u->in_turn++;
 	return got;
 }

@@ -331,7 +331,8 @@ END_TEST
 START_TEST(a_library_opened_by_name_is_the_same_one)
 {
 	void *lib = dlopen("libibverbs.so.1", RTLD_NOW);
-	struct ibv_device **(*list)(int *), **found;
+	struct ibv_device **(*list)(int *);
+	struct ibv_device **found;
 	void *sym;
 	int n = 0;
 

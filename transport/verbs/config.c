@@ -29,6 +29,18 @@ static char *next(char **list)
 	return word;
 }
 
+static int read_address(uint8_t gid[16], const char *word)
+{
+	if (inet_pton(AF_INET, word, gid + 12) == 1) {
+		gid[10] = gid[11] = 0xff;
+		return 0;
+	}
+	if (inet_pton(AF_INET6, word, gid) == 1)
+		return 0;
+	ref_say("VS_IP: \"%s\" is no IPv4 or IPv6 address", word);
+	return EINVAL;
+}
+
 static int read_addresses(struct ref_config *c)
 {
 	const char *v = getenv("VS_IP");
@@ -36,20 +48,10 @@ static int read_addresses(struct ref_config *c)
 	int rc = 0;
 
 	while (rc == 0 && copy != NULL && (word = next(&list)) != NULL) {
-		uint8_t *gid = c->addr[c->n_addrs];
-
-		if (c->n_addrs == 4) {
+		rc = c->n_addrs < 4 ? read_address(c->addr[c->n_addrs], word) : E2BIG;
+		if (rc == E2BIG)
 			ref_say("VS_IP: more than 4 addresses");
-			rc = EINVAL;
-		} else if (inet_pton(AF_INET, word, gid + 12) == 1) {
-			gid[10] = gid[11] = 0xff;
-			c->n_addrs++;
-		} else if (inet_pton(AF_INET6, word, gid) == 1) {
-			c->n_addrs++;
-		} else {
-			ref_say("VS_IP: \"%s\" is no IPv4 or IPv6 address", word);
-			rc = EINVAL;
-		}
+		c->n_addrs++;
 	}
 	free(copy);
 	return rc;
@@ -94,8 +96,9 @@ static int read_deviations(struct ref_config *c)
 static int read_faults(struct ref_config *c)
 {
 	const char *v = getenv("VS_FAULT");
-	char *list = v != NULL ? strdup(v) : NULL, *word; /* stays: the rules point into it */
+	char *list, *word;
 
+	c->fault_text = list = v != NULL ? strdup(v) : NULL;
 	while (list != NULL && (word = next(&list)) != NULL) {
 		if (c->n_faults == REF_FAULTS) {
 			ref_say("VS_FAULT: more than %d rules", REF_FAULTS);

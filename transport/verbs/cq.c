@@ -127,7 +127,7 @@ static void to_ibv(struct ibv_wc *to, const struct vs_wc *wc)
 
 #define CHUNK 32
 
-int ref_poll_cq(struct ibv_cq *ibcq, int n, struct ibv_wc *out)
+int ref_poll_cq(struct ibv_cq *cq, int n, struct ibv_wc *out)
 {
 	struct vs_wc wc[CHUNK];
 	int total = 0, got;
@@ -135,7 +135,7 @@ int ref_poll_cq(struct ibv_cq *ibcq, int n, struct ibv_wc *out)
 	if (!ref_enter_fast())
 		return -1;
 	do {
-		got = ref_cq_take(ref_cq(ibcq), wc, n - total < CHUNK ? n - total : CHUNK);
+		got = ref_cq_take(ref_cq(cq), wc, n - total < CHUNK ? n - total : CHUNK);
 		for (int i = 0; i < got; i++) {
 			ref_explain_wc(&wc[i]);
 			to_ibv(&out[total + i], &wc[i]);

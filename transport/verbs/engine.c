@@ -256,6 +256,8 @@ static void forget_everything(void)
 	if (ref.kick >= 0)
 		close(ref.kick);
 	ref.kick = -1;
+	free(ref.config.fault_text);
+	ref.config.fault_text = NULL;
 }
 
 static void before_fork(void)

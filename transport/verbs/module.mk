@@ -43,7 +43,7 @@ check-apps: $(VERBS_LIB) $(RUN_BIN) ## unmodified verbs programs on the referenc
 ABI_TEST := $(B)/tests/verbs_abi
 CHECK_TARGETS  += check-verbs
 CHECK_PROGRAMS += $(ABI_TEST)
-ASAN_TARGETS   += check-verbs
+ASAN_TARGETS   += check-verbs check-apps
 
 $(ABI_TEST): $(call obj,transport/tests/verbs_abi.c transport/tests/runner.c)
 	@mkdir -p $(@D)

@@ -91,15 +91,15 @@ static struct ibv_qp *create(struct ibv_pd *pd, struct ibv_qp_init_attr_ex *a)
 	return &qp->qp;
 }
 
-struct ibv_qp *ibv_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *init)
+struct ibv_qp *ibv_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *qp_init_attr)
 {
 	struct ibv_qp_init_attr_ex ex = {0};
 	struct ibv_qp *qp;
 
-	memcpy(&ex, init, sizeof(*init)); /* the extended one begins with it */
+	memcpy(&ex, init, sizeof(*qp_init_attr)); /* the extended one begins with it */
 	qp = create(pd, &ex);
 	if (qp != NULL)
-		init->cap = ex.cap;
+		qp_init_attr->cap = ex.cap;
 	return qp;
 }
 

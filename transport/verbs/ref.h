@@ -50,6 +50,7 @@ struct ref_config {
 	uint64_t deviations;
 	bool no_gso, explain, counters, quiet;
 	const char *capture; /* NULL: none */
+	char *fault_text;    /* the rules, cut into fault[] */
 	const char *fault[REF_FAULTS];
 	unsigned n_faults;
 };
@@ -244,7 +245,7 @@ struct ref_cq *ref_cq_new(struct ibv_context *context, uint32_t cqe, void *cq_co
 			  struct ibv_comp_channel *channel);
 /* At most n completions, making progress when there is none; or a negative vs_err. Inside. */
 int ref_cq_take(struct ref_cq *cq, struct vs_wc *wc, int n);
-int ref_poll_cq(struct ibv_cq *cq, int n, struct ibv_wc *wc);
+int ref_poll_cq(struct ibv_cq *cq, int n, struct ibv_wc *out);
 int ref_req_notify_cq(struct ibv_cq *cq, int solicited_only);
 /* cq_ex.c */
 struct ibv_cq_ex *ref_create_cq_ex(struct ibv_context *context, struct ibv_cq_init_attr_ex *attr);

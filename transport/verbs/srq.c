@@ -6,9 +6,9 @@
 
 #include "verbs/ref.h"
 
-struct ibv_srq *ibv_create_srq(struct ibv_pd *pd, struct ibv_srq_init_attr *init)
+struct ibv_srq *ibv_create_srq(struct ibv_pd *pd, struct ibv_srq_init_attr *srq_init_attr)
 {
-	struct vs_srq_attr attr = {.max_wr = init->attr.max_wr, .max_sge = init->attr.max_sge};
+	struct vs_srq_attr attr = {.max_wr = srq_init_attr->attr.max_wr, .max_sge = srq_init_attr->attr.max_sge};
 	static uint32_t last_number;
 	struct ref_srq *srq = calloc(1, sizeof(*srq));
 	int err = VS_ERR_INVAL;
@@ -27,7 +27,7 @@ struct ibv_srq *ibv_create_srq(struct ibv_pd *pd, struct ibv_srq_init_attr *init
 		return NULL;
 	}
 	srq->srq.context = pd->context;
-	srq->srq.srq_context = init->srq_context;
+	srq->srq.srq_context = srq_init_attr->srq_context;
 	srq->srq.pd = pd;
 	pthread_mutex_init(&srq->srq.mutex, NULL);
 	pthread_cond_init(&srq->srq.cond, NULL);

@@ -244,27 +244,40 @@ static int run_both(struct pair *p)
 	return rc != 0 ? rc : run_code(p->server_status);
 }
 
+static int start(struct pair *p)
+{
+	int rc = addresses(p);
+
+	if (rc == 0)
+		rc = split(p);
+	return rc == 0 ? start_server(p) : rc;
+}
+
+static int run_started(struct pair *p)
+{
+	pid_t server = p->server;
+	int rc;
+
+	(void)signal(SIGINT, SIG_IGN); /* the terminal tells both */
+	rc = run_both(p);
+	stop(&p->server, &p->server_status);
+	stop(&p->client, &p->client_status);
+	copy_output(p, 0);
+	if (p->len > 0)
+		print_line(p, false);
+	if (p->o->capture != NULL && WIFSIGNALED(p->server_status))
+		run_salvage(p->o->capture, server);
+	return rc;
+}
+
 int run_pair(const struct run_options *o)
 {
 	struct pair p = {.o = o, .out = -1};
-	pid_t server;
-	int rc = addresses(&p);
+	int rc = start(&p);
 
 	if (rc == 0)
-		rc = split(&p);
-	if (rc == 0)
-		rc = start_server(&p);
-	if (rc != 0)
-		return rc;
-	server = p.server;
-	(void)signal(SIGINT, SIG_IGN); /* the terminal tells both */
-	rc = run_both(&p);
-	stop(&p.server, &p.server_status);
-	stop(&p.client, &p.client_status);
-	copy_output(&p, 0);
-	if (p.len > 0)
-		print_line(&p, false);
-	if (o->capture != NULL && WIFSIGNALED(p.server_status))
-		run_salvage(o->capture, server);
+		rc = run_started(&p);
+	free(p.server_argv);
+	free(p.client_argv);
 	return rc;
 }
