@@ -96,7 +96,7 @@ struct ibv_qp *ibv_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *qp_init
 	struct ibv_qp_init_attr_ex ex = {0};
 	struct ibv_qp *qp;
 
-	memcpy(&ex, init, sizeof(*qp_init_attr)); /* the extended one begins with it */
+	memcpy(&ex, qp_init_attr, sizeof(*qp_init_attr)); /* the extended one begins with it */
 	qp = create(pd, &ex);
 	if (qp != NULL)
 		qp_init_attr->cap = ex.cap;
