@@ -21,8 +21,7 @@ static int run_and_wait(const struct run_options *o)
 	(void)signal(SIGQUIT, SIG_IGN);
 	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
 		;
-	if (WIFSIGNALED(status))
-		run_salvage(o->capture, pid);
+	run_salvage(o->capture);
 	return run_code(status);
 }
 

@@ -255,7 +255,6 @@ static int start(struct pair *p)
 
 static int run_started(struct pair *p)
 {
-	pid_t server = p->server;
 	int rc;
 
 	(void)signal(SIGINT, SIG_IGN); /* the terminal tells both */
@@ -265,8 +264,8 @@ static int run_started(struct pair *p)
 	copy_output(p, 0);
 	if (p->len > 0)
 		print_line(p, false);
-	if (p->o->capture != NULL && WIFSIGNALED(p->server_status))
-		run_salvage(p->o->capture, server);
+	if (p->o->capture != NULL)
+		run_salvage(p->o->capture);
 	return rc;
 }
 

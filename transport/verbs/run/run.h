@@ -52,7 +52,7 @@ int run_code(int status);
 
 int run_pair(const struct run_options *o);
 int run_netns(const struct run_options *o);
-/* The capture that process `pid` was writing to `path` when it was killed. */
-void run_salvage(const char *path, pid_t pid);
+/* The capture that a process which is no more was writing to `path`. */
+void run_salvage(const char *path);
 
 #endif

@@ -2,7 +2,11 @@
 /*
  * salvage.c - a program that is killed can't close its capture: what is whole of it is kept under its name.
  */
+#include <errno.h>
 #include <fcntl.h>
+#include <glob.h>
+#include <signal.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,7 +18,6 @@
 
 #define FILE_HEADER 24
 #define RECORD_HEADER 16
-#define NAMES 100 /* as the writer numbers its temporary files */
 
 static uint32_t get32(const uint8_t *b)
 {
@@ -58,14 +61,33 @@ static void keep(const char *part, const char *path)
 	close(fd);
 }
 
-void run_salvage(const char *path, pid_t pid)
+/* Who writes it is in its name: PATH.PID-N.part. */
+static bool writer_lives(const char *part, size_t path_len)
 {
-	size_t cap = strlen(path) + 48;
-	char *part = malloc(cap);
+	long pid = strtol(part + path_len + 1, NULL, 10);
 
-	for (int i = 0; part != NULL && i < NAMES; i++) {
-		snprintf(part, cap, "%s.%ld-%d.part", path, (long)pid, i);
-		keep(part, path);
+	return pid <= 0 || kill((pid_t)pid, 0) == 0 || errno != ESRCH;
+}
+
+void run_salvage(const char *path)
+{
+	size_t cap = strlen(path) * 2 + 48, n = 0;
+	char *pattern = malloc(cap);
+	glob_t found;
+
+	if (pattern == NULL)
+		return;
+	for (const char *c = path; *c != '\0'; c++) {
+		if (strchr("*?[\\", *c) != NULL)
+			pattern[n++] = '\\';
+		pattern[n++] = *c;
 	}
-	free(part);
+	snprintf(pattern + n, cap - n, ".[0-9]*-[0-9]*.part");
+	if (glob(pattern, 0, NULL, &found) == 0) {
+		for (size_t i = 0; i < found.gl_pathc; i++)
+			if (!writer_lives(found.gl_pathv[i], strlen(path)))
+				keep(found.gl_pathv[i], path);
+		globfree(&found);
+	}
+	free(pattern);
 }
