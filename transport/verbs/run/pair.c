@@ -111,7 +111,7 @@ static bool listens_in(const char *table, unsigned long inode)
 	return found;
 }
 
-static bool listens(pid_t pid)
+static bool process_listens(pid_t pid)
 {
 	char path[64], link[64];
 	struct dirent *e;
@@ -132,6 +132,23 @@ static bool listens(pid_t pid)
 	}
 	if (d != NULL)
 		closedir(d);
+	return found;
+}
+
+/* It, or what it has started. */
+static bool listens(pid_t pid)
+{
+	char path[64];
+	bool found = process_listens(pid);
+	FILE *f;
+	long child;
+
+	snprintf(path, sizeof(path), "/proc/%ld/task/%ld/children", (long)pid, (long)pid);
+	f = found ? NULL : fopen(path, "re");
+	while (f != NULL && !found && fscanf(f, "%ld", &child) == 1)
+		found = listens((pid_t)child);
+	if (f != NULL)
+		fclose(f);
 	return found;
 }
 
