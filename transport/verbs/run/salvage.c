@@ -2,10 +2,8 @@
 /*
  * salvage.c - a program that is killed can't close its capture: what is whole of it is kept under its name.
  */
-#include <errno.h>
 #include <fcntl.h>
 #include <glob.h>
-#include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -65,8 +63,17 @@ static void keep(const char *part, const char *path)
 static bool writer_lives(const char *part, size_t path_len)
 {
 	long pid = strtol(part + path_len + 1, NULL, 10);
+	char name[64], state = 'X';
+	FILE *f;
 
-	return pid <= 0 || kill((pid_t)pid, 0) == 0 || errno != ESRCH;
+	snprintf(name, sizeof(name), "/proc/%ld/stat", pid);
+	f = fopen(name, "re");
+	if (f == NULL)
+		return false;
+	if (fscanf(f, "%*d (%*[^)]) %c", &state) != 1)
+		state = 'R';
+	fclose(f);
+	return state != 'Z' && state != 'X';
 }
 
 void run_salvage(const char *path)
