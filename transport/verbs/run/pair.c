@@ -228,6 +228,24 @@ static void stop(pid_t *pid, int *status)
 	}
 }
 
+/* A client whose server has failed is not waited for for ever. */
+static int wait_for_client(struct pair *p)
+{
+	for (int ms = 0; p->client > 0; ms += STEP_MS) {
+		copy_output(p, STEP_MS);
+		reap(&p->client, &p->client_status);
+		reap(&p->server, &p->server_status);
+		if (p->server > 0 || run_code(p->server_status) == 0)
+			ms = 0;
+		if (ms > END_WAIT_MS && p->client > 0) {
+			fprintf(stderr, "vs-run: --pair: the server has failed, the client still runs: it is ended\n");
+			stop(&p->client, &p->client_status);
+			return run_code(p->server_status);
+		}
+	}
+	return 0;
+}
+
 /* The server first; then the client; then some time for the server to end by itself. */
 static int run_both(struct pair *p)
 {
@@ -244,10 +262,9 @@ static int run_both(struct pair *p)
 	rc = start_client(p);
 	if (rc != 0)
 		return rc;
-	while (p->client > 0) {
-		copy_output(p, STEP_MS);
-		reap(&p->client, &p->client_status);
-	}
+	rc = wait_for_client(p);
+	if (rc != 0)
+		return rc;
 	for (ms = 0; ms < END_WAIT_MS && p->server > 0; ms += STEP_MS) {
 		copy_output(p, STEP_MS);
 		reap(&p->server, &p->server_status);
