@@ -20,7 +20,9 @@ struct ref_cq *ref_cq_new(struct ibv_context *context, uint32_t cqe, void *cq_co
 	cq->vs = vs_cq_create(ref.dev, cqe, (uintptr_t)cq, &err);
 	if (cq->vs == NULL)
 		(void)ref_refuse("ibv_create_cq", err);
-	else if (channel != NULL)
+	else
+		ref_context(context)->objects++;
+	if (cq->vs != NULL && channel != NULL)
 		channel->refcnt++;
 	ref_leave_quiet();
 	if (cq->vs == NULL) {
@@ -74,6 +76,7 @@ int ibv_destroy_cq(struct ibv_cq *ibcq)
 	ref_deliver_events();
 	rc = ref_error("ibv_destroy_cq", vs_cq_destroy(cq->vs));
 	if (rc == 0) {
+		ref_context(ibcq->context)->objects--;
 		ref_events_forget(&ref_context(ibcq->context)->async, cq);
 		if (ibcq->channel != NULL) {
 			ref_events_forget(&((struct ref_channel *)ibcq->channel)->events, cq);

@@ -115,11 +115,12 @@ int ibv_close_device(struct ibv_context *context)
 			break;
 		}
 	}
-	pthread_mutex_unlock(&ref.lock);
 	ref_events_fini(&c->async);
 	close(context->cmd_fd);
+	pthread_mutex_unlock(&ref.lock);
 	pthread_mutex_destroy(&context->mutex);
-	free(c);
+	if (c->objects == 0)
+		free(c);
 	return 0;
 }
 

@@ -10,9 +10,9 @@
  * A forked child has neither the thread nor the sockets: every verb fails in it with EIO, the parent goes on. What the
  * child starts with exec is a process of its own.
  */
-#define _GNU_SOURCE /* ppoll */
+#define _GNU_SOURCE /* ppoll, pthread_setname_np */
 #include <poll.h>
-#include <sched.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
@@ -235,6 +235,21 @@ static int create_device(void)
 	return 0;
 }
 
+/* Signals are the application's: they interrupt its calls, not ours. */
+static int create_thread(void)
+{
+	sigset_t all, before;
+	int rc;
+
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	rc = pthread_create(&ref.thread, NULL, run, NULL);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	if (rc == 0)
+		(void)pthread_setname_np(ref.thread, REF_NAME);
+	return rc;
+}
+
 static int start_thread(void)
 {
 	ref.kick = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
@@ -242,7 +257,7 @@ static int start_thread(void)
 		return errno;
 	ref.stopping = false;
 	ref.wake_at = 0;
-	return pthread_create(&ref.thread, NULL, run, NULL);
+	return create_thread();
 }
 
 static void forget_everything(void)

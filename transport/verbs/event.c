@@ -69,6 +69,8 @@ void ref_events_push(struct ref_events *q, void *object, enum ibv_event_type typ
 {
 	const uint64_t one = 1;
 
+	if (q->fd < 0) /* its context is closed */
+		return;
 	if (q->n == q->cap) {
 		unsigned cap = q->cap == 0 ? 64 : 2 * q->cap;
 		struct ref_event *more = realloc(q->event, cap * sizeof(*more));

@@ -49,6 +49,8 @@ static int make(struct ref_qp *qp, struct ibv_pd *pd, struct ibv_qp_init_attr_ex
 		rc = ref_error("ibv_create_qp", err);
 	else
 		qp->qp.qp_num = vs_qp_num(qp->vs);
+	if (qp->vs != NULL)
+		ref_context(pd->context)->objects++;
 	ref_leave_quiet();
 	return rc;
 }
@@ -67,6 +69,7 @@ static struct ibv_qp *create(struct ibv_pd *pd, struct ibv_qp_init_attr_ex *a)
 		rc = ref_wr_init(qp, a->send_ops_flags);
 		if (rc != 0 && ref_enter()) {
 			(void)vs_qp_destroy(qp->vs);
+			ref_context(pd->context)->objects--;
 			ref_leave_quiet();
 		}
 	}
@@ -129,8 +132,10 @@ int ibv_destroy_qp(struct ibv_qp *ibqp)
 		return errno;
 	ref_deliver_events();
 	rc = ref_error("ibv_destroy_qp", vs_qp_destroy(qp->vs));
-	if (rc == 0)
+	if (rc == 0) {
+		ref_context(ibqp->context)->objects--;
 		ref_events_forget(&ref_context(ibqp->context)->async, qp);
+	}
 	ref_leave_quiet();
 	if (rc != 0)
 		return rc;

@@ -129,6 +129,7 @@ void ref_deliver_events(void); /* inside: from the engine to the descriptors */
 struct ref_context {
 	struct ref_context *next;
 	struct ref_events async;
+	unsigned objects; /* CQs, SRQs and QPs, which know it: it stays when it is closed and some are left */
 	struct verbs_context v; /* must be last: its last member is the ibv_context */
 };
 

@@ -20,6 +20,8 @@ struct ibv_srq *ibv_create_srq(struct ibv_pd *pd, struct ibv_srq_init_attr *srq_
 	srq->vs = vs_srq_create(ref_pd(pd)->vs, &attr, (uintptr_t)srq, &err);
 	if (srq->vs == NULL)
 		(void)ref_refuse("ibv_create_srq", err);
+	else
+		ref_context(pd->context)->objects++;
 	srq->number = ++last_number;
 	ref_leave_quiet();
 	if (srq->vs == NULL) {
@@ -82,8 +84,10 @@ int ibv_destroy_srq(struct ibv_srq *ibsrq)
 		return errno;
 	ref_deliver_events();
 	rc = ref_error("ibv_destroy_srq", vs_srq_destroy(srq->vs));
-	if (rc == 0)
+	if (rc == 0) {
+		ref_context(ibsrq->context)->objects--;
 		ref_events_forget(&ref_context(ibsrq->context)->async, srq);
+	}
 	ref_leave_quiet();
 	if (rc != 0)
 		return rc;

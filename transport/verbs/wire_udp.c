@@ -278,7 +278,8 @@ static int open_sockets(struct wire_udp *w, const struct ref_config *c)
 		w->udp = vs_udpio_open(&w->attr, &code, &err);
 	}
 	if (w->udp == NULL) {
-		ref_say("%s", err.text);
+		ref_say("%s%s", err.text,
+			code == VS_ERR_BUSY && c->n_addrs > 0 ? "; choose another --ip, or none, or add --netns" : "");
 		return errno_of(code);
 	}
 	return 0;

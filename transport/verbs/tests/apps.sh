@@ -41,10 +41,10 @@ verdict() { # number
 	fi
 }
 
-# Exit code 0, and an extended regular expression in the output.
-one() { # number, expression, options and program
-	local out=$tmp/$1.out text=$2 rc=0 start=$SECONDS try
-	shift 2
+# The exit code that is wanted, and an extended regular expression in the output.
+one() { # number, code, expression, options and program
+	local out=$tmp/$1.out wanted=$2 text=$3 rc=0 start=$SECONDS try
+	shift 3
 	for try in 1 2 3; do
 		rc=0
 		# shellcheck disable=SC2086
@@ -52,14 +52,24 @@ one() { # number, expression, options and program
 		# perftest measures the processor's clock, and gives up on a machine that is too busy for that.
 		if [ "$try" = 3 ] || ! grep -q 'Correlation coefficient r^2' "$out"; then break; fi
 	done
-	if [ $rc = 0 ] && ! grep -qE -- "$text" "$out"; then rc="\"$text\" was not printed"; fi
+	if [ $rc != 0 ] && [ $rc = "$wanted" ]; then rc=0; elif [ "$wanted" != 0 ]; then rc="exit code $rc, not $wanted"; fi
+	if [ "$rc" = 0 ] && ! grep -qE -- "$text" "$out"; then rc="\"$text\" was not printed"; fi
 	if [ "$rc" = 124 ]; then rc="stopped after $limit s"; fi
 	echo "$rc" >"${out%.out}.rc"
 	echo "$((SECONDS - start)) s" >>"$out"
 }
 
-# check NAME EXPRESSION OPTIONS... -- PROGRAM...
-check() {
+check() { # name, expression, options -- program: it ends with 0 and prints that
+	local name=$1
+	shift
+	queue "$name" 0 "$@"
+}
+
+refused() { # exit code, expression, options -- program
+	queue "refused with $1: vs-run ${*:3}" "$@"
+}
+
+queue() {
 	local name=$1
 	[[ $name == *"$word"* ]] || return 0
 	shift
@@ -118,6 +128,31 @@ pingpongs() {
 		--fault 'dup 2% any' --fault 'reorder 2% send' -- ibv_rc_pingpong -g 0 -c -n 200
 }
 
+# What can be wrong is said in a line that tells what to do, with the exit code of env(1).
+messages() {
+	refused 127 'nosuch: there is no such program' -- nosuch
+	refused 126 '/etc/passwd: can.t be run' -- /etc/passwd
+	refused 125 'no program to run: vs-run' --quiet
+	refused 125 '--wrong: no such option' --wrong -- true
+	refused 125 'is no address: write one like' --ip localhost -- true
+	refused 125 'given twice' --ip ::1 --ip 0:0::1 -- true
+	refused 125 'one of 256 512 1024 2048 4096' --mtu 1500 -- true
+	refused 125 'write a number' --seed one -- true
+	refused 125 'column 1: .drp. is no action' --fault 'drp 3rd' -- true
+	refused 125 'nodes are called me and peer' --fault 'drop 1% any from A' -- true
+	refused 125 'there is none of that name; they are length_unchecked' --deviation nonsense -- true
+	refused 125 'give two addresses' --pair --ip 127.0.0.1 -- true
+	refused 125 'there is no client behind' --pair -- true ::
+	refused 125 'the server ended before a client could come' --pair -- true
+	refused 7 'x' -- sh -c 'echo x; exit 7'
+	refused 137 'x' --capture "$tmp/killed.pcap" -- sh -c 'echo x; kill -9 $$'
+	refused 3 'the server has failed|^' --pair -- sh -c 'ibv_rc_pingpong & sleep 1; kill $!; exit 3' :: sleep 30
+	refused 9 '4791 is taken: another process.*choose another --ip' --ip 127.0.0.9 -- \
+		sh -c 'ibv_rc_pingpong -g 0 & sleep 0.5; ibv_devinfo || rc=9; kill $!; exit $rc'
+	netns='' refused 125 'other hosts can reach this address' --ip 192.0.2.1 -- true
+	netns='' refused 125 'is no address of this host' --allow-remote --ip 192.0.2.1 -- true
+}
+
 results='^ [0-9]+ +[0-9]+ ' # a line of perftest's table
 
 # perftest measures the processor's clock for a second or so before each line: a few lines only in the short form.
@@ -173,7 +208,7 @@ pyverbs() {
 		/usr/bin/python3 "$tmp/rdma-core/tests/run_tests.py" --dev ref0 --gid 1
 }
 
-have ibv_devinfo && tools
+have ibv_devinfo && tools && messages
 have ibv_rc_pingpong && pingpongs
 have ib_write_bw && "perftest_$form"
 pyverbs
