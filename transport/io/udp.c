@@ -24,7 +24,7 @@ static bool is_ipv4(const uint8_t gid[16])
 	return memcmp(gid, prefix, sizeof(prefix)) == 0;
 }
 
-static void to_address(union udp_address *a, const uint8_t gid[16], uint16_t port)
+void udp_to_address(union udp_address *a, const uint8_t gid[16], uint16_t port)
 {
 	memset(a, 0, sizeof(*a));
 	if (is_ipv4(gid)) {
@@ -85,7 +85,7 @@ static int explain(const union udp_address *a, int *code, struct vs_io_error *er
 	}
 }
 
-static void receive_options(struct vs_udpio *u, int fd, int family)
+void udp_receive_options(struct vs_udpio *u, int fd, int family)
 {
 	int on = 1, size = u->attr.rcvbuf != 0 ? (int)u->attr.rcvbuf : RCVBUF;
 	socklen_t len = sizeof(size);
@@ -111,18 +111,16 @@ static bool open_receiver(struct vs_udpio *u, unsigned i)
 	if (u->fd[i] < 0 || !udp_dont_fragment(u->fd[i], family) ||
 	    bind(u->fd[i], &u->own[i].any, udp_addrlen(&u->own[i])) != 0)
 		return false;
-	receive_options(u, u->fd[i], family);
+	udp_receive_options(u, u->fd[i], family);
 	return true;
 }
 
-/* With several addresses one descriptor stands for all. */
+/* One descriptor stands for all. */
 static bool open_epoll(struct vs_udpio *u)
 {
-	if (u->attr.n_addrs == 1)
-		return true;
 	u->epoll = epoll_create1(EPOLL_CLOEXEC);
 	for (unsigned i = 0; u->epoll >= 0 && i < u->attr.n_addrs; i++) {
-		struct epoll_event ev = {.events = EPOLLIN, .data.u32 = i};
+		struct epoll_event ev = {.events = EPOLLIN};
 
 		if (epoll_ctl(u->epoll, EPOLL_CTL_ADD, u->fd[i], &ev) != 0)
 			return false;
@@ -161,6 +159,7 @@ struct vs_udpio *vs_udpio_open(const struct vs_udpio_attr *attr, int *code, stru
 	for (unsigned i = 0; i < VS_UDPIO_ADDRS; i++)
 		u->fd[i] = -1;
 	udp_ports_init(u);
+	udp_groups_init(u);
 	for (unsigned i = 0; i < CHAINS; i++)
 		u->chain_first[i] = -1;
 	if (!alloc_buffers(u)) {
@@ -169,7 +168,7 @@ struct vs_udpio *vs_udpio_open(const struct vs_udpio_attr *attr, int *code, stru
 		return NULL;
 	}
 	for (unsigned i = 0; i < attr->n_addrs; i++) {
-		to_address(&u->own[i], attr->addr[i], VS_UDP_PORT_ROCE);
+		udp_to_address(&u->own[i], attr->addr[i], VS_UDP_PORT_ROCE);
 		if (!open_receiver(u, i)) {
 			(void)explain(&u->own[i], code, err);
 			vs_udpio_close(u);
@@ -191,6 +190,7 @@ void vs_udpio_close(struct vs_udpio *u)
 	if (u == NULL)
 		return;
 	udp_ports_close(u);
+	udp_groups_close(u);
 	for (unsigned i = 0; i < VS_UDPIO_ADDRS; i++)
 		if (u->fd[i] >= 0)
 			close(u->fd[i]);
@@ -206,7 +206,7 @@ void vs_udpio_close(struct vs_udpio *u)
 
 int vs_udpio_fd(const struct vs_udpio *u)
 {
-	return u->epoll >= 0 ? u->epoll : u->fd[0];
+	return u->epoll;
 }
 
 const struct vs_udpio_stats *vs_udpio_stats(const struct vs_udpio *u)

@@ -6,6 +6,7 @@
  *   udp_port.c  sending sockets, one per source port
  *   udp_send.c  batches: which packets go into one segmentation-offload send
  *   udp_recv.c  headers for what arrives, and the IPv4 ID
+ *   udp_group.c multicast
  *   udp_room.c  how full the receivers on this host are
  */
 #ifndef VS_IO_UDP_H
@@ -83,12 +84,21 @@ struct udp_room {
 	uint64_t budget; /* what may still be charged to it before it is asked again */
 };
 
+/* ---- multicast ---- */
+struct udp_group {
+	int fd;         /* -1: free */
+	unsigned users; /* joins */
+	unsigned addr;  /* own address that it belongs to */
+	union udp_address to;
+};
+
 struct vs_udpio {
 	struct vs_udpio_attr attr;
 	struct vs_udpio_stats stats;
 	union udp_address own[VS_UDPIO_ADDRS];
 	int fd[VS_UDPIO_ADDRS]; /* receiving sockets */
-	int epoll;              /* -1 with one address */
+	struct udp_group group[VS_UDPIO_GROUPS];
+	int epoll;
 	bool gso, gro;
 	uint32_t rcvbuf; /* as the kernel counts: data and what it needs for it */
 	uint64_t clock;  /* of the sending sockets' use */
@@ -126,6 +136,16 @@ void udp_ports_close(struct vs_udpio *u);
 /* The socket that sends from port `sport` of own address `addr`; -1: the port is not to be had. */
 int udp_port_fd(struct vs_udpio *u, unsigned addr, uint16_t sport);
 bool udp_dont_fragment(int fd, int family);
+/* What is multicast leaves by the interface of own address `addr`. */
+void udp_multicast_interface(const struct vs_udpio *u, int fd, unsigned addr);
+
+/* udp.c */
+void udp_to_address(union udp_address *a, const uint8_t gid[16], uint16_t port);
+void udp_receive_options(struct vs_udpio *u, int fd, int family);
+
+/* udp_group.c */
+void udp_groups_init(struct vs_udpio *u);
+void udp_groups_close(struct vs_udpio *u);
 
 /* udp_room.c */
 void udp_room_init(struct vs_udpio *u);

@@ -39,6 +39,7 @@ static int open_port(const struct vs_udpio *u, unsigned addr, uint16_t sport)
 	else
 		from.v6.sin6_port = htons(sport);
 	(void)setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &size, sizeof(size));
+	udp_multicast_interface(u, fd, addr);
 	if (!udp_dont_fragment(fd, family) || bind(fd, &from.any, udp_addrlen(&from)) != 0) {
 		close(fd);
 		return -1;

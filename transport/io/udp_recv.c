@@ -152,6 +152,20 @@ static bool judge_ipv6(const uint8_t *ip, size_t len)
 	return vs_icrc_bytes(VS_ENCAP_ROCEV2_IPV6, ip, HEAD_V6, len - 4, &right) && right == get_le32(ip + len - 4);
 }
 
+/* A socket to read from. */
+struct source {
+	int fd;
+	const union udp_address *to;  /* where its packets go */
+	const union udp_address *own; /* groups: packets from there are our own; NULL */
+};
+
+static bool is_own(const union udp_address *own, const union udp_address *from)
+{
+	if (own->any.sa_family == AF_INET)
+		return own->v4.sin_addr.s_addr == from->v4.sin_addr.s_addr;
+	return memcmp(&own->v6.sin6_addr, &from->v6.sin6_addr, 16) == 0;
+}
+
 /* ---- packets of one read ---- */
 
 static void take_packet(struct vs_udpio *u, const struct read_info *r, uint8_t *bth, size_t n, uint16_t k,
@@ -190,14 +204,17 @@ static void read_control(struct msghdr *h, struct read_info *r)
 	}
 }
 
-static unsigned take_read(struct vs_udpio *u, unsigned addr, struct mmsghdr *m, vs_udpio_input_fn *fn, void *ctx)
+static unsigned take_read(struct vs_udpio *u, const struct source *in, struct mmsghdr *m, vs_udpio_input_fn *fn,
+			  void *ctx)
 {
 	struct udp_slot *s = &u->slot[m - u->in];
-	struct read_info r = {.from = &s->from, .to = &u->own[addr]};
+	struct read_info r = {.from = &s->from, .to = in->to};
 	size_t left = m->msg_len;
 	uint8_t *p = s->buf + RECV_ROOM;
 	unsigned n = 0;
 
+	if (in->own != NULL && is_own(in->own, &s->from))
+		return 0;
 	read_control(&m->msg_hdr, &r);
 	do {
 		size_t len = r.segment != 0 && r.segment < left ? r.segment : left;
@@ -227,38 +244,51 @@ static void prepare(struct vs_udpio *u, unsigned n)
 }
 
 /* One call on one socket; packets, or -1 when nothing waits. */
-static int receive_once(struct vs_udpio *u, unsigned addr, unsigned reads, vs_udpio_input_fn *fn, void *ctx)
+static int receive_once(struct vs_udpio *u, const struct source *in, unsigned reads, vs_udpio_input_fn *fn, void *ctx)
 {
 	unsigned packets = 0;
 	int n;
 
 	prepare(u, reads);
-	n = recvmmsg(u->fd[addr], u->in, reads, MSG_DONTWAIT, NULL);
+	n = recvmmsg(in->fd, u->in, reads, MSG_DONTWAIT, NULL);
 	if (n <= 0)
 		return -1;
 	u->stats.receive_calls++;
 	for (int i = 0; i < n; i++)
-		packets += take_read(u, addr, &u->in[i], fn, ctx);
+		packets += take_read(u, in, &u->in[i], fn, ctx);
 	return n < (int)reads ? -1 - (int)packets : (int)packets;
+}
+
+static unsigned receive_from(struct vs_udpio *u, const struct source *in, unsigned max, vs_udpio_input_fn *fn,
+			     void *ctx)
+{
+	unsigned got = 0;
+
+	while (got < max) {
+		unsigned left = max - got;
+		int n = receive_once(u, in, left < RECV_SLOTS ? left : RECV_SLOTS, fn, ctx);
+
+		if (n < 0)
+			return got + (unsigned)(-1 - n);
+		got += (unsigned)n;
+	}
+	return got;
 }
 
 unsigned vs_udpio_receive(struct vs_udpio *u, unsigned max, vs_udpio_input_fn *fn, void *ctx)
 {
 	unsigned got = 0;
 
-	for (unsigned i = 0; i < u->attr.n_addrs; i++) {
+	for (unsigned i = 0; i < u->attr.n_addrs && got < max; i++) {
 		unsigned addr = (u->in_turn + i) % u->attr.n_addrs;
+		const struct source in = {u->fd[addr], &u->own[addr], NULL};
 
-		while (got < max) {
-			unsigned left = max - got;
-			int n = receive_once(u, addr, left < RECV_SLOTS ? left : RECV_SLOTS, fn, ctx);
+		got += receive_from(u, &in, max - got, fn, ctx);
+	}
+	for (unsigned i = 0; i < VS_UDPIO_GROUPS && u->group[i].fd >= 0; i++) {
+		const struct source in = {u->group[i].fd, &u->group[i].to, &u->own[u->group[i].addr]};
 
-			if (n < 0) {
-				got += (unsigned)(-1 - n);
-				break;
-			}
-			got += (unsigned)n;
-		}
+		got += receive_from(u, &in, RECV_SLOTS, fn, ctx);
 	}
 	u->in_turn++;
 	return got;

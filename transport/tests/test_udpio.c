@@ -326,6 +326,63 @@ START_TEST(who_never_reads_is_not_waited_for_for_ever)
 }
 END_TEST
 
+/* A datagram from a to everybody in the group, as make_packet makes one to b. */
+static void send_to_group(const uint8_t group[16])
+{
+	uint8_t before[16], *slot = vs_udpio_slot(a);
+
+	memcpy(before, gid_b, 16);
+	memcpy(gid_b, group, 16);
+	vs_udpio_commit(a, 0, make_packet(slot, 1, 64));
+	vs_udpio_flush(a);
+	memcpy(gid_b, before, 16);
+}
+
+static unsigned arrives_at(struct vs_udpio *u)
+{
+	struct inbox in = {0};
+
+	for (unsigned tries = 0; tries < 50 && in.n == 0; tries++) {
+		(void)vs_udpio_receive(u, 100, take, &in);
+		usleep(1000);
+	}
+	(void)vs_udpio_receive(u, 100, take, &in); /* nor twice */
+	ck_assert_uint_eq(in.good, in.n);
+	return in.n;
+}
+
+START_TEST(multicast_reaches_every_member_but_the_sender_once)
+{
+	uint8_t group[16], gid_c[16];
+	struct vs_udpio *c;
+
+	set_up(_i == 1);
+	choose(gid_c, 3);
+	c = open_end(gid_c, false, 0);
+	choose(group, 9);
+	group[12] = 239;
+	ck_assert_int_eq(vs_udpio_join(a, group), VS_OK);
+	ck_assert_int_eq(vs_udpio_join(b, group), VS_OK);
+	ck_assert_int_eq(vs_udpio_join(b, group), VS_OK);
+	ck_assert_int_eq(vs_udpio_join(b, gid_b), VS_ERR_INVAL);
+	send_to_group(group);
+	ck_assert_uint_eq(arrives_at(b), 1);
+	ck_assert_uint_eq(arrives_at(a), 0);
+	ck_assert_uint_eq(arrives_at(c), 0);
+	vs_udpio_leave(b, group);
+	ck_assert_int_eq(vs_udpio_join(c, group), VS_OK);
+	send_to_group(group);
+	ck_assert_uint_eq(arrives_at(b), 1);
+	ck_assert_uint_eq(arrives_at(c), 1);
+	vs_udpio_leave(b, group);
+	send_to_group(group);
+	ck_assert_uint_eq(arrives_at(b), 0);
+	ck_assert_uint_eq(arrives_at(c), 1);
+	vs_udpio_close(c);
+	tear_down();
+}
+END_TEST
+
 START_TEST(an_address_that_is_taken_or_not_local_says_so)
 {
 	struct vs_udpio_attr attr = {.n_addrs = 1};
@@ -360,6 +417,7 @@ Suite *vs_suite(void)
 	tcase_add_test(t, who_has_sent_with_our_ids_is_held_to_them);
 	tcase_add_loop_test(t, a_full_receiver_stops_the_sender_and_nothing_is_lost, 0, 8);
 	tcase_add_test(t, who_never_reads_is_not_waited_for_for_ever);
+	tcase_add_loop_test(t, multicast_reaches_every_member_but_the_sender_once, 0, 2);
 	tcase_add_test(t, an_address_that_is_taken_or_not_local_says_so);
 	tcase_set_timeout(t, 30);
 	suite_add_tcase(s, t);

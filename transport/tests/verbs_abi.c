@@ -399,6 +399,29 @@ START_TEST(atomics_and_reads_go_through_the_wire)
 }
 END_TEST
 
+START_TEST(a_group_is_joined_and_left_once)
+{
+	union ibv_gid group = {.raw = {[10] = 0xff, [11] = 0xff, [12] = 239, [15] = 7}}, odd = group;
+	struct ibv_qp_init_attr init = {.qp_type = IBV_QPT_UD, .cap = {4, 4, 1, 1, 0}};
+	struct ibv_qp *ud;
+
+	set_up();
+	odd.raw[12] = 10;
+	init.send_cq = init.recv_cq = a.cq;
+	ud = ibv_create_qp(a.pd, &init);
+	ck_assert_ptr_nonnull(ud);
+	ck_assert_int_eq(ibv_attach_mcast(a.qp, &group, 0), EINVAL); /* no UD */
+	ck_assert_int_eq(ibv_attach_mcast(ud, &odd, 0), EINVAL);
+	ck_assert_int_eq(ibv_attach_mcast(ud, &group, 0), 0);
+	ck_assert_int_eq(ibv_attach_mcast(ud, &group, 0), 0);
+	ck_assert_int_eq(ibv_destroy_qp(ud), EBUSY);
+	ck_assert_int_eq(ibv_detach_mcast(ud, &group, 0), 0);
+	ck_assert_int_eq(ibv_detach_mcast(ud, &group, 0), EINVAL);
+	ck_assert_int_eq(ibv_destroy_qp(ud), 0);
+	tear_down();
+}
+END_TEST
+
 Suite *vs_suite(void)
 {
 	Suite *s = suite_create("abi");
@@ -415,6 +438,7 @@ Suite *vs_suite(void)
 	tcase_add_test(tc, a_forked_child_has_no_device_and_harms_nobody);
 	tcase_add_test(tc, a_library_opened_by_name_is_the_same_one);
 	tcase_add_test(tc, an_old_program_gets_a_short_port_attribute);
+	tcase_add_test(tc, a_group_is_joined_and_left_once);
 	tcase_add_test(tc, atomics_and_reads_go_through_the_wire);
 	suite_add_tcase(s, tc);
 	return s;

@@ -146,6 +146,7 @@ int ibv_destroy_qp(struct ibv_qp *ibqp)
 	pthread_mutex_destroy(&ibqp->mutex);
 	pthread_cond_destroy(&ibqp->cond);
 	ref_wr_fini(qp);
+	free(qp->groups);
 	free(qp);
 	return 0;
 }
@@ -264,15 +265,45 @@ struct ibv_qp_ex *ibv_qp_to_qp_ex(struct ibv_qp *qp)
 	return ref_qp(qp)->is_ex ? &ref_qp(qp)->ex : NULL;
 }
 
-/* ---- multicast ---- */
+/* ---- multicast: members of this process are the engine's business, those of others the wire's ---- */
+
+/* Where the group stands in the QP's list; -1. */
+static int group_index(const struct ref_qp *qp, const uint8_t gid[16])
+{
+	for (unsigned i = 0; i < qp->n_groups; i++)
+		if (memcmp(qp->groups[i], gid, 16) == 0)
+			return (int)i;
+	return -1;
+}
+
+static int attach(struct ref_qp *qp, const uint8_t gid[16], uint16_t lid)
+{
+	uint8_t(*more)[16] = realloc(qp->groups, (qp->n_groups + 1) * sizeof(*more));
+	int rc;
+
+	if (more == NULL)
+		return ENOMEM;
+	qp->groups = more;
+	rc = ref_error("ibv_attach_mcast", vs_qp_attach_mcast(qp->vs, gid, lid));
+	if (rc != 0)
+		return rc;
+	rc = ref.wire->ops->join(ref.wire, gid);
+	if (rc != 0) {
+		(void)vs_qp_detach_mcast(qp->vs, gid, lid);
+		return rc;
+	}
+	memcpy(qp->groups[qp->n_groups++], gid, 16);
+	return 0;
+}
 
 int ibv_attach_mcast(struct ibv_qp *qp, const union ibv_gid *gid, uint16_t lid)
 {
-	int rc;
+	int rc = 0;
 
 	if (!ref_enter())
 		return errno;
-	rc = ref_error("ibv_attach_mcast", vs_qp_attach_mcast(ref_qp(qp)->vs, gid->raw, lid));
+	if (group_index(ref_qp(qp), gid->raw) < 0)
+		rc = attach(ref_qp(qp), gid->raw, lid);
 	ref_leave_quiet();
 	return rc;
 }
@@ -284,6 +315,12 @@ int ibv_detach_mcast(struct ibv_qp *qp, const union ibv_gid *gid, uint16_t lid)
 	if (!ref_enter())
 		return errno;
 	rc = ref_error("ibv_detach_mcast", vs_qp_detach_mcast(ref_qp(qp)->vs, gid->raw, lid));
+	if (rc == 0) {
+		struct ref_qp *q = ref_qp(qp);
+
+		memcpy(q->groups[group_index(q, gid->raw)], q->groups[--q->n_groups], 16);
+		ref.wire->ops->leave(ref.wire, gid->raw);
+	}
 	ref_leave_quiet();
 	return rc;
 }

@@ -129,7 +129,7 @@ void ref_deliver_events(void); /* inside: from the engine to the descriptors */
 struct ref_context {
 	struct ref_context *next;
 	struct ref_events async;
-	unsigned objects; /* CQs, SRQs and QPs, which know it: it stays when it is closed and some are left */
+	unsigned objects;       /* CQs, SRQs and QPs, which know it: it stays when it is closed and some are left */
 	struct verbs_context v; /* must be last: its last member is the ibv_context */
 };
 
@@ -188,6 +188,8 @@ struct ref_qp {
 	bool is_ex; /* made with SEND_OPS_FLAGS */
 	uint64_t send_ops;
 	struct ref_batch *batch;
+	uint8_t (*groups)[16]; /* multicast GIDs that it is attached to */
+	unsigned n_groups;
 };
 
 static inline struct ref_context *ref_context(struct ibv_context *c)

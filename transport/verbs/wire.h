@@ -29,6 +29,9 @@ struct ref_wire_ops {
 	/* When it wants to be called although nothing arrives; VS_NEVER. */
 	uint64_t (*deadline)(const struct ref_wire *w);
 	void (*fill_attr)(const struct ref_wire *w, struct vs_dev_attr *attr);
+	/* Takes packets to a multicast GID, too; 0 or an errno. And one join less. */
+	int (*join)(struct ref_wire *w, const uint8_t gid[16]);
+	void (*leave)(struct ref_wire *w, const uint8_t gid[16]);
 	void (*counters)(const struct ref_wire *w); /* its own, on stderr */
 	void (*close)(struct ref_wire *w);
 };

@@ -198,6 +198,25 @@ static void fill_attr(const struct ref_wire *wire, struct vs_dev_attr *attr)
 	attr->ack_every = attr->rc_window / 4 < 16 ? attr->rc_window / 4 : 16;
 }
 
+static int join(struct ref_wire *wire, const uint8_t gid[16])
+{
+	switch (vs_udpio_join(self(wire)->udp, gid)) {
+	case VS_OK:
+		return 0;
+	case VS_ERR_NOSPACE:
+		return ENOMEM;
+	case VS_ERR_IO:
+		return EIO;
+	default:
+		return EINVAL;
+	}
+}
+
+static void leave(struct ref_wire *wire, const uint8_t gid[16])
+{
+	vs_udpio_leave(self(wire)->udp, gid);
+}
+
 static void say_counter(const char *name, uint64_t n)
 {
 	if (n > 0)
@@ -304,7 +323,8 @@ static int open_all(struct wire_udp *w, const struct ref_config *c)
 
 struct ref_wire *ref_wire_udp(const struct ref_config *config, int *err)
 {
-	static const struct ref_wire_ops ops = {receive, send_packets, deadline, fill_attr, counters, close_wire};
+	static const struct ref_wire_ops ops = {receive, send_packets, deadline, fill_attr,
+						join,    leave,        counters, close_wire};
 	struct wire_udp *w = calloc(1, sizeof(*w));
 
 	if (w == NULL) {

@@ -24,6 +24,7 @@
 
 #define VS_UDPIO_ADDRS 4         /* own addresses */
 #define VS_UDPIO_FRAME 4352      /* bytes of a slot: Ethernet header to ICRC at the largest path MTU */
+#define VS_UDPIO_GROUPS 32       /* multicast groups */
 #define VS_UDPIO_BATCH 128       /* slots */
 #define VS_UDPIO_SEGMENTS_MAX 64 /* packets in one segmentation-offload send */
 
@@ -57,6 +58,14 @@ void vs_udpio_close(struct vs_udpio *u); /* NULL is fine */
 /* A descriptor that is readable when packets wait. */
 int vs_udpio_fd(const struct vs_udpio *u);
 const struct vs_udpio_stats *vs_udpio_stats(const struct vs_udpio *u);
+
+/*
+ * Takes packets to a multicast GID (::ffff:224.0.0.0/4, ff00::/8) too, on the interface of the first address of its
+ * family, except those that this wire has sent itself; a second join is counted. 0, VS_ERR_INVAL (no multicast GID, or
+ * no address of its family), VS_ERR_NOSPACE (VS_UDPIO_GROUPS), VS_ERR_IO (the kernel refuses).
+ */
+int vs_udpio_join(struct vs_udpio *u, const uint8_t gid[16]);
+void vs_udpio_leave(struct vs_udpio *u, const uint8_t gid[16]); /* takes back one join */
 
 /*
  * Packets of `mtu` payload bytes that a receiver like this one can hold while nobody reads: what may be under way to
