@@ -317,8 +317,11 @@ int ibv_detach_mcast(struct ibv_qp *qp, const union ibv_gid *gid, uint16_t lid)
 	rc = ref_error("ibv_detach_mcast", vs_qp_detach_mcast(ref_qp(qp)->vs, gid->raw, lid));
 	if (rc == 0) {
 		struct ref_qp *q = ref_qp(qp);
+		int i = group_index(q, gid->raw);
 
-		memcpy(q->groups[group_index(q, gid->raw)], q->groups[--q->n_groups], 16);
+		q->n_groups--;
+		if (i >= 0)
+			memmove(q->groups[i], q->groups[q->n_groups], 16);
 		ref.wire->ops->leave(ref.wire, gid->raw);
 	}
 	ref_leave_quiet();
