@@ -80,7 +80,7 @@ static bool is_multicast(const union udp_address *a)
 static struct udp_group *find(struct vs_udpio *u, const union udp_address *to)
 {
 	for (unsigned i = 0; i < VS_UDPIO_GROUPS && u->group[i].fd >= 0; i++)
-		if (memcmp(&u->group[i].to, to, sizeof(*to)) == 0)
+		if (same_address(&u->group[i].to.any, to))
 			return &u->group[i];
 	return NULL;
 }
