@@ -129,6 +129,7 @@ pingpongs() {
 }
 
 # What can be wrong is said in a line that tells what to do, with the exit code of env(1).
+# shellcheck disable=SC2016 # for another shell
 messages() {
 	refused 127 'nosuch: there is no such program' -- nosuch
 	refused 126 '/etc/passwd: can.t be run' -- /etc/passwd
