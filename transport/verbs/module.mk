@@ -53,4 +53,19 @@ check-verbs: $(VERBS_LIB) $(RUN_BIN) $(ABI_TEST) ## what a program built against
 	@scripts/deps.sh unit
 	@$(RUN_BIN) --quiet -- $(ABI_TEST)
 
-.PHONY: check-apps check-verbs
+# Random packets at two programs that talk. HOSTILE_SECONDS=60: the long form.
+HOSTILE := $(B)/tests/verbs_hostile
+HOSTILE_SECONDS ?= 4
+CHECK_TARGETS  += check-hostile
+CHECK_PROGRAMS += $(HOSTILE)
+ASAN_TARGETS   += check-hostile
+
+$(HOSTILE): $(call obj,transport/tests/verbs_hostile.c) $(LIBVS) $(LIBJUDGE) $(LIBWIRE)
+	@mkdir -p $(@D)
+	$(CC) $(OPT) $(SANFLAGS) $(LDFLAGS) -o $@ $^ -ldeflate
+
+check-hostile: $(VERBS_LIB) $(RUN_BIN) $(HOSTILE) ## ref0 under packets with random headers and right ICRCs
+	@scripts/deps.sh apps
+	@transport/verbs/tests/hostile.sh $(B) $(HOSTILE_SECONDS)
+
+.PHONY: check-apps check-verbs check-hostile

@@ -191,6 +191,7 @@ static void fill_attr(const struct ref_wire *wire, struct vs_dev_attr *attr)
 	attr->node_guid = 0x0200000000000000ull | (uint64_t)attr->mac[1] << 48 | 0xfffe000000ull << 8;
 	for (int i = 2; i < 6; i++)
 		attr->node_guid |= (uint64_t)attr->mac[i] << (8 * (5 - i));
+	attr->max_mcast_grp = VS_UDPIO_GROUPS;
 	attr->neighbour = neighbour;
 	attr->rc_window = vs_udpio_window(w->udp, vs_mtu_bytes(w->mtu));
 	if (attr->rc_window > 1024)

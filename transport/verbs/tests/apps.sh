@@ -16,17 +16,17 @@ trap 'rm -rf "$tmp"' EXIT
 limit=${VS_APPS_LIMIT:-60} jobs=${JOBS:-2} n=0
 export ASAN_OPTIONS=${ASAN_OPTIONS:-detect_leaks=0} # these programs are not ours
 
-# Root becomes an ordinary user that still may read the build folder.
-as_user() {
-	if [ "$(id -u)" = 0 ]; then
-		unshare --user --map-user=1000 --map-group=1000 "$@"
-	else
-		"$@"
-	fi
-}
+# Root becomes an ordinary user that still may read the build folder; without user namespaces, nobody.
+user=()
+if [ "$(id -u)" = 0 ]; then
+	user=(unshare --user --map-user=1000 --map-group=1000)
+	"${user[@]}" true 2>/dev/null || user=(setpriv --reuid=65534 --regid=65534 --clear-groups)
+fi
+as_user() { "${user[@]}" "$@"; }
 
+# Without namespaces the programs would meet at one TCP port: one at a time.
 netns=--netns
-as_user "$run" --netns true 2>/dev/null || netns=
+as_user "$run" --netns true 2>/dev/null || netns='' jobs=1
 
 # How check number $1 ended: its name, "ok" or what is wrong.
 verdict() { # number
