@@ -159,7 +159,7 @@ static void *run(void *arg)
 	while (!ref.stopping) {
 		unsigned polls = atomic_load(&ref.polls);
 		bool ticking = polls != seen;
-		uint64_t now;
+		uint64_t now, until;
 
 		seen = polls;
 		if (!ticking) {
@@ -174,9 +174,10 @@ static void *run(void *arg)
 			ref.wake_at = now + ROOM_NS;
 		if (ticking)
 			ref.wake_at = now + TICK_NS;
+		until = ref.wake_at;
 		atomic_store(&ref.ticking, ticking);
 		pthread_mutex_unlock(&ref.lock);
-		wait_for_work(ticking, ref.wake_at);
+		wait_for_work(ticking, until);
 		pthread_mutex_lock(&ref.lock);
 	}
 	pthread_mutex_unlock(&ref.lock);
