@@ -19,6 +19,11 @@
 
 #define STALL_MAX_NS 20000000u /* a receiver that reads nothing for so long is not waited for */
 #define ASK_AGAIN_NS 20000u
+/*
+ * What lies in front of a receiver delays its acknowledges: on a slow machine by more than the sender's ACK timer
+ * takes, which would then send everything again. So much is not let lie there, however much fits.
+ */
+#define QUEUE_MAX (2u << 20)
 /* What the kernel charges a packet with at most: the next power of two of its bytes, and its own bookkeeping. */
 #define CHARGE_FACTOR 2u
 #define CHARGE_EACH 768u
@@ -114,7 +119,9 @@ static struct udp_room *room_of(struct vs_udpio *u, const uint8_t gid[16])
 	if (!r->used || memcmp(r->gid, gid, 16) != 0) {
 		if (u->full == r)
 			u->full = NULL;
-		*r = (struct udp_room){.used = true, .local = true, .budget = u->rcvbuf / 4};
+		*r = (struct udp_room){.used = true,
+				       .local = true,
+				       .budget = u->rcvbuf / 8 < QUEUE_MAX ? u->rcvbuf / 8 : QUEUE_MAX / 2};
 		memcpy(r->gid, gid, 16);
 	}
 	return r;
@@ -129,9 +136,11 @@ static void refill(struct vs_udpio *u, struct udp_room *r, const union udp_addre
 		r->local = false; /* nobody there, or elsewhere: asked again when the entry is made anew */
 		return;
 	}
+	allowed = allowed / 4 * 3 < QUEUE_MAX ? allowed / 4 * 3 : QUEUE_MAX;
 	free_bytes = used < allowed ? allowed - used : 0;
-	/* Others may send too: half of what is left, and nothing once three quarters are taken. */
-	r->budget = free_bytes > allowed / 4 ? free_bytes / 2 : 0;
+	r->budget = free_bytes / 2; /* others may send too */
+	if (r->budget < allowed / 16)
+		r->budget = 0;
 }
 
 static void to_room(union udp_address *to, const struct udp_room *r)

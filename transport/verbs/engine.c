@@ -25,7 +25,7 @@
 #define ROOM_NS 30000u /* how soon a full receiver is looked at again */
 #define DEFER_POSTS 16u
 #define DEFER_BYTES 16384u
-#define BATCH 256u /* packets taken in one turn */
+#define BATCH 128u /* packets taken in one turn */
 
 struct ref ref = {.lock = PTHREAD_MUTEX_INITIALIZER, .kick = -1};
 

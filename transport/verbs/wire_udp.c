@@ -14,7 +14,7 @@
 
 #define ETH 14u /* the engine's frames begin with an Ethernet header, which no socket wants */
 #define LOOPBACKS 250
-#define TURN 512u /* packets sent in one go: then it is time to receive */
+#define TURN 128u /* packets sent in one go: then it is time to receive */
 
 struct wire_udp {
 	struct ref_wire wire; /* must be first */
