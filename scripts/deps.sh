@@ -56,6 +56,7 @@ gui   | wireshark      | cmd:wireshark  | Wireshark itself
 gui   | xvfb           | cmd:Xvfb       | a display without a screen
 gui   | xdotool        | cmd:xdotool    | drives the window
 gui   | imagemagick    | cmd:import     | takes the screenshot
+bench | iperf3         | cmd:iperf3     | make bench-ref0
 bench | tcpreplay      | cmd:tcpreplay  | make bench-replay
 fresh | debootstrap    | cmd:debootstrap | make check-fresh
 fresh | util-linux     | cmd:pivot_root | make check-fresh

@@ -68,4 +68,8 @@ check-hostile: $(VERBS_LIB) $(RUN_BIN) $(HOSTILE) ## ref0 under packets with ran
 	@scripts/deps.sh apps
 	@transport/verbs/tests/hostile.sh $(B) $(HOSTILE_SECONDS)
 
-.PHONY: check-apps check-verbs check-hostile
+bench-ref0: $(VERBS_LIB) $(RUN_BIN) ## speed of ref0 against iperf3 TCP over loopback, in one run
+	@scripts/deps.sh apps bench
+	@transport/verbs/tests/bench.sh $(B)
+
+.PHONY: check-apps check-verbs check-hostile bench-ref0
