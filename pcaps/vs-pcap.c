@@ -11,6 +11,7 @@ static const struct command {
 } commands[] = {
 	{"gen", vp_gen, "run scenario scripts in the simulator, and write their packets"},
 	{"info", vp_info, "count packets, CRCs and flows"},
+	{"check", vp_check, "follow PSNs, judge by the rules, say what was lost, repeated and broken"},
 	{"convert", vp_convert, "put RDMA packets into another encapsulation"},
 	{"edit", vp_edit, "drop, copy, reorder, damage, delay, mark, rewrite and split packets"},
 	{"inject", vp_inject, "make one packet and send it, or write it"},

@@ -2,6 +2,7 @@
 # transport/: everything that is a library.
 include transport/wire/module.mk
 include transport/event/module.mk
+include transport/monitor/module.mk
 include transport/fault/module.mk
 include transport/core/module.mk
 include transport/sim/module.mk

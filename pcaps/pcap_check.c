@@ -1,0 +1,297 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/*
+ * pcap_check.c - vs-pcap check: every packet of a capture through the monitor (transport/monitor), and what it found.
+ */
+#include "pcap_check.h"
+
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "vs/icrc.h"
+
+#define CMD "check"
+#define PROGRESS_EVERY 65536u /* frames between looks at the clock */
+
+static void on_finding(void *ctx, const struct vs_mon_finding *f)
+{
+	struct vp_check *c = ctx;
+	const size_t len = strlen(f->text) + 1;
+	struct vp_finding *kept;
+
+	if (c->kept[f->rule] == VP_KEPT_PER_RULE)
+		return;
+	kept = malloc(sizeof(*kept) + len);
+	if (kept == NULL) {
+		c->no_memory = true;
+		return;
+	}
+	kept->next = NULL;
+	kept->frame = f->frame;
+	memcpy(kept->text, f->text, len);
+	*c->tail[f->rule] = kept;
+	c->tail[f->rule] = &kept->next;
+	c->kept[f->rule]++;
+}
+
+static bool begin(struct vp_check *c, const char *path)
+{
+	struct vs_monitor_attr attr = {.ctx = c, .finding = on_finding};
+
+	memset(c, 0, sizeof(*c));
+	c->path = path;
+	for (unsigned r = 0; r < VS_RULE_COUNT; r++)
+		c->tail[r] = &c->first[r];
+	c->mon = vs_monitor_new(&attr);
+	return c->mon != NULL;
+}
+
+static void end(struct vp_check *c)
+{
+	vs_monitor_free(c->mon);
+	for (unsigned r = 0; r < VS_RULE_COUNT; r++) {
+		while (c->first[r] != NULL) {
+			struct vp_finding *gone = c->first[r];
+
+			c->first[r] = gone->next;
+			free(gone);
+		}
+	}
+}
+
+/* ---- frames ---- */
+
+static void feed(struct vp_check *c, const struct vs_frame *f, const struct vs_pkt *p, enum vs_crc_status icrc,
+		 enum vs_crc_status vcrc, bool offloaded)
+{
+	const struct vs_mon_packet in = {.frame = (uint32_t)f->number,
+					 .time_ns = f->time_ns,
+					 .pkt = p,
+					 .icrc = icrc,
+					 .vcrc = vcrc,
+					 .offloaded = offloaded};
+	struct vs_mon_result out;
+
+	c->rdma++;
+	vs_monitor_packet(c->mon, &in, &out);
+}
+
+/* The packets of a super-packet, of which the first has `len` bytes. */
+static void feed_super(struct vp_check *c, const struct vs_frame *f, const struct vs_pkt *p, const struct vs_offload *o,
+		       uint32_t len)
+{
+	struct vs_pkt seg;
+
+	c->supers++;
+	for (uint32_t k = 0, off = 0; off < o->caplen; k++, off += len) {
+		enum vs_crc_status icrc = VS_CRC_UNVERIFIED;
+
+		len = vs_offload_next(o, off, len);
+		if (vs_offload_packet(o, p, k, off, len, 0, &seg) != VS_OK)
+			continue;
+		if (seg.flags & VS_PKT_HAS_ICRC)
+			icrc = vs_offload_icrc(o, k, off, seg.end_off, seg.icrc, NULL);
+		feed(c, f, &seg, icrc, VS_CRC_UNVERIFIED, true);
+	}
+}
+
+static bool is_native(const struct vs_pkt *p)
+{
+	return p->encap == VS_ENCAP_IB || p->encap == VS_ENCAP_IB_GRH || p->encap == VS_ENCAP_IB_RAW;
+}
+
+static void judge(struct vp_check *c, const struct vs_frame *f, const struct vs_pkt *p)
+{
+	enum vs_crc_status icrc = VS_CRC_UNVERIFIED, vcrc = VS_CRC_UNVERIFIED;
+	struct vs_offload o;
+	uint32_t len;
+
+	if (is_native(p))
+		vcrc = vs_vcrc_check(p, f->data, NULL);
+	if (p->flags & VS_PKT_HAS_BTH)
+		icrc = vs_icrc_check(p, f->data, NULL);
+	if (icrc == VS_CRC_GOOD || !(p->flags & VS_PKT_HAS_BTH)) {
+		feed(c, f, p, icrc, vcrc, false);
+		return;
+	}
+	len = vp_super_of(p, f, &o);
+	if (len > 0) {
+		feed_super(c, f, p, &o, len);
+		return;
+	}
+	if (p->flags & VS_PKT_HAS_ICRC && vs_offload_of(p, f->data, f->caplen, f->wirelen, &o) &&
+	    vs_offload_lengths_zero(&o)) {
+		/* a mismatch proves nothing while lengths are still to be filled in */
+		icrc = vs_offload_icrc(&o, 0, 0, p->end_off - p->bth_off, p->icrc, NULL);
+		feed(c, f, p, icrc == VS_CRC_GOOD ? VS_CRC_GOOD : VS_CRC_UNVERIFIED, vcrc, true);
+		return;
+	}
+	feed(c, f, p, icrc, vcrc, false);
+}
+
+static void frame(struct vp_check *c, const struct vs_frame *f)
+{
+	struct vs_pkt p;
+	int ret = vs_pkt_parse(&p, f->link, f->ethertype, f->data, f->caplen, f->wirelen, 0);
+
+	c->frames++;
+	if (ret == VS_ERR_NOT_RDMA) {
+		c->other++;
+		return;
+	}
+	c->snapped += (p.flags & VS_PKT_SNAPPED) != 0;
+	if (ret != 0) {
+		c->broken++;
+		return;
+	}
+	judge(c, f, &p);
+}
+
+static bool a_second_passed(struct timespec *last)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	if (now.tv_sec == last->tv_sec)
+		return false;
+	*last = now;
+	return true;
+}
+
+/* VP_OK; VP_FAILED: damaged, what was read before is judged; VP_USAGE: can't be opened. */
+static int read_file(struct vp_check *c, const char *path, bool live)
+{
+	struct vs_io_error err;
+	struct vs_capture *file = vs_capture_open(path, &err);
+	const bool progress = isatty(STDERR_FILENO);
+	struct timespec last = {0};
+	struct vs_frame f;
+	int ret;
+
+	if (file == NULL)
+		return vp_fail(CMD, "%s", err.text);
+	while ((ret = vs_capture_next(file, &f, &err)) == 1) {
+		frame(c, &f);
+		if (progress && (live || c->frames % PROGRESS_EVERY == 0) && a_second_passed(&last))
+			vp_check_progress(c, false);
+	}
+	if (last.tv_sec != 0)
+		vp_check_progress(c, true);
+	vs_capture_close(file);
+	vs_monitor_end(c->mon);
+	if (ret == 0)
+		return VP_OK;
+	vp_fail(CMD, "%s", err.text);
+	return VP_FAILED;
+}
+
+/* ---- the command ---- */
+
+static int help(void)
+{
+	fputs("usage: vs-pcap check [--json | --summary] FILE\n"
+	      "       vs-pcap check [--json | --summary] -i IFACE\n\n"
+	      "Follows the PSNs of every connection in a capture (- is standard input) and judges it by the rules of\n"
+	      "'vs-pcap check --list': what was lost, repeated and refused, and which rules were broken, worst "
+	      "first.\n\n"
+	      "  --json      one JSON object; its keys are a contract, see 'man vs-pcap'\n"
+	      "  --summary   how many findings there are of each rule, and the flows, but no single finding\n"
+	      "  --list      the rules: id, level, clause, sentence\n"
+	      "  -i IFACE    capture from an interface until interrupted (needs CAP_NET_RAW)\n\n"
+	      "Exit code: 0 no must-rule is broken, 1 one is, or the file is damaged, 2 it can't be opened,\n"
+	      "127 there is no RDMA in it.\n",
+	      stdout);
+	return vp_flush(CMD);
+}
+
+static int list_rules(void)
+{
+	for (unsigned r = 1; r < VS_RULE_COUNT; r++) {
+		const struct vs_rule_info *i = vs_rule_info((enum vs_rule)r);
+
+		printf("%-22s  %-6s  %-8s  %s\n", i->id, vs_rule_level_name(i->level), *i->clause ? i->clause : "-",
+		       i->sentence);
+	}
+	return vp_flush(CMD);
+}
+
+struct options {
+	bool json, summary;
+	const char *iface, *file;
+};
+
+static int print(const struct vp_check *c, const struct options *o, int read)
+{
+	const struct vs_mon_totals *t = vs_monitor_totals(c->mon);
+	int flushed;
+
+	if (c->no_memory)
+		return vp_fail(CMD, "%s: no memory for what was found", c->path);
+	if (o->json)
+		vp_check_json(c);
+	else
+		vp_check_text(c, o->summary);
+	flushed = vp_flush(CMD);
+	if (flushed != VP_OK || read != VP_OK)
+		return flushed > read ? flushed : read;
+	if (t->broken[VS_RULE_MUST] > 0)
+		return VP_FAILED;
+	return c->rdma > 0 || c->broken > 0 ? VP_OK : VP_NOTHING;
+}
+
+static int check(const struct options *o)
+{
+	struct vp_live *live = NULL;
+	struct vp_check c;
+	int ret;
+
+	if (!begin(&c, o->iface != NULL ? o->iface : o->file))
+		return vp_fail(CMD, "no memory");
+	if (o->iface != NULL) {
+		live = vp_live_begin(CMD, o->iface);
+		if (live == NULL) {
+			end(&c);
+			return VP_USAGE;
+		}
+	}
+	ret = read_file(&c, live != NULL ? vp_live_path(live) : o->file, live != NULL);
+	if (live != NULL && vp_live_end(live) != VP_OK && ret == VP_OK)
+		ret = vp_fail(CMD, "%s: the capture ended with an error", o->iface);
+	if (ret != VP_USAGE)
+		ret = print(&c, o, ret);
+	end(&c);
+	return ret;
+}
+
+int vp_check(int argc, char **argv)
+{
+	static const struct option options[] = {{"json", no_argument, NULL, 'j'},
+						{"summary", no_argument, NULL, 's'},
+						{"list", no_argument, NULL, 'l'},
+						{"help", no_argument, NULL, 'h'},
+						{0}};
+	struct options o = {0};
+	int opt;
+
+	opterr = 0;
+	while ((opt = getopt_long(argc, argv, ":hi:", options, NULL)) != -1) {
+		if (opt == 'j')
+			o.json = true;
+		else if (opt == 's')
+			o.summary = true;
+		else if (opt == 'i')
+			o.iface = optarg;
+		else if (opt == 'l')
+			return list_rules();
+		else
+			return opt == 'h' ? help() : vp_bad_option(CMD, argv, opt);
+	}
+	if (argc - optind != (o.iface == NULL))
+		return vp_fail(CMD, "needs one FILE, or -i IFACE: see 'vs-pcap check --help'");
+	if (o.json && o.summary)
+		return vp_fail(CMD, "--json or --summary, not both");
+	o.file = argv[optind];
+	return check(&o);
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/*
+ * pcap_check.h - vs-pcap check: what the monitor says of a capture.
+ *
+ *   pcap_check.c         options, the frames of a file through the monitor, progress
+ *   pcap_check_print.c   text and JSON
+ *   pcap_live.c          a capture file that is an interface
+ */
+#ifndef PCAP_CHECK_H
+#define PCAP_CHECK_H
+
+#include "pcap_common.h"
+#include "vs/monitor.h"
+
+#define VP_KEPT_PER_RULE 1000u /* findings that are kept for printing; all are counted */
+
+struct vp_finding {
+	struct vp_finding *next;
+	uint32_t frame;
+	char text[];
+};
+
+/* What is known when the capture is over. */
+struct vp_check {
+	const char *path;
+	struct vs_monitor *mon;
+	uint64_t frames, rdma, other, broken, snapped, supers;
+	struct vp_finding *first[VS_RULE_COUNT], **tail[VS_RULE_COUNT];
+	uint32_t kept[VS_RULE_COUNT];
+	bool no_memory;
+};
+
+/* Findings worst first: all that are kept, or with `summary` how many by rule alone. */
+void vp_check_text(const struct vp_check *c, bool summary);
+/* The contract of docs/man/vs-pcap.1, "check". */
+void vp_check_json(const struct vp_check *c);
+/* One line on stderr: how far, how many findings. */
+void vp_check_progress(const struct vp_check *c, bool last);
+
+/*
+ * Captures from `iface` in a child process, until SIGINT or SIGTERM: the path of a capture to open. NULL with a message
+ * when that can't be. vp_live_end waits for the child; VP_OK, or VP_USAGE when it failed.
+ */
+struct vp_live;
+struct vp_live *vp_live_begin(const char *cmd, const char *iface);
+const char *vp_live_path(const struct vp_live *l);
+int vp_live_end(struct vp_live *l);
+
+#endif

@@ -1,0 +1,273 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/*
+ * mon.h - inside the monitor.
+ *
+ *   monitor.c    the calls of vs/monitor.h: one packet through all that follows, findings, totals
+ *   rules.c      rules.def as a table
+ *   flow.c       flows by address and QP; which flow answers which
+ *   seen.c       what a flow remembers of its packets
+ *   header.c     rules of one packet, and what stays the same in a flow
+ *   request.c    requests: order, repeats, messages
+ *   repeat.c     a request that was there before: why, and is it the same?
+ *   response.c   acknowledgements
+ *   read.c       READ and ATOMIC responses
+ *   cm.c         communication management: who talks to whom, and what was agreed
+ *
+ * Positions are PSNs without the circle: 64-bit, so that a packet of the last turn is not one of this. A flow has
+ * two spaces of PSNs, of the requests it carries and of the responses; responses are placed in the space of the
+ * requests that they answer.
+ */
+#ifndef VS_MON_H
+#define VS_MON_H
+
+#include "vs/monitor.h"
+#include "vs/opcode.h"
+#include "vs/psn.h"
+
+#define MON_EPOCH_JUMP 65536                /* PSNs: further away is another connection with the same QP number */
+#define MON_READS 64u                       /* READs and atomics that a flow remembers for their responses */
+#define MON_TIME_MAX INT64_C(3600000000000) /* ns: differences beyond an hour are jumps of a clock */
+#define MON_ENDLESS INT64_MAX
+
+struct mon_addr {
+	uint8_t b[16];
+	uint8_t len; /* 4, 16, 2; 0: none */
+};
+
+struct mon_key {
+	struct mon_addr src, dst;
+	uint32_t destqp;
+	uint8_t vantage;
+};
+
+/* One packet as a flow remembers it; in a bucket by its PSN. */
+struct mon_seen {
+	uint64_t order;                /* n-th packet of the flow; 0: free */
+	int64_t time_ns, last_ns, pos; /* of the first and the newest transmission */
+	uint64_t va;                   /* RETH, AtomicETH; data of an ATOMIC Acknowledge */
+	uint64_t sum;                  /* payload of the message up to here; with `whole` */
+	uint64_t a, b;                 /* operands of an atomic */
+	uint32_t psn, frame, icrc, len, rkey, dmalen;
+	uint32_t first; /* frame where the message began; 0: not known */
+	uint32_t ends;  /* messages that end here or before, in this chain */
+	uint32_t chain; /* number of an uninterrupted row of requests */
+	uint32_t epoch;
+	uint16_t ip_id, iter;
+	uint8_t opcode;
+	bool whole; /* `sum` and `first` are known */
+	bool request, icrc_known;
+};
+
+/* A READ, atomic, FLUSH or ATOMIC WRITE: what waits for a response of its own. */
+struct mon_read {
+	int64_t pos, time_ns;
+	uint64_t va;
+	uint32_t frame, first, dmalen, rkey, epoch;
+	uint8_t opcode;
+	bool used, answered; /* the last response was seen */
+	bool part;           /* asks again for the rest of another */
+	bool started;        /* some response was seen */
+	bool implied;        /* an answer to a later request was seen first */
+	bool again;          /* it was asked for again */
+};
+
+struct mon_space {
+	bool any;
+	uint32_t psn; /* the newest */
+	int64_t pos;
+};
+
+struct mon_fixed { /* what header.c compares: value, and known */
+	uint16_t pkey, sport;
+	uint8_t migreq, dscp, ect, ttl;
+	bool any;
+};
+
+struct mon_flow {
+	struct mon_flow *next;          /* in the bucket */
+	struct mon_flow *newer, *older; /* by last use */
+	struct mon_flow *pair_next;     /* flows between the same two addresses */
+	struct mon_pair *pair;
+	struct mon_key key;
+	uint32_t hash, number, stream, epoch;
+	struct mon_flow *peer;
+	bool inferred;
+	uint32_t confirmed; /* answers that fitted, since the peer was inferred */
+
+	/* what it remembers */
+	struct mon_seen *seen;
+	uint32_t buckets;
+	uint64_t order;
+	struct mon_read *reads;
+	uint32_t read_next;
+
+	/* IP IDs */
+	bool ids_vary, id_any;
+	uint16_t ip_id;
+
+	/* counting gaps as vs-pcap gen does (docs/man/vs-pcap.1, FACTS) */
+	bool gap_requests, gap_responses;
+	uint32_t gap_next_psn, gap_last_psn, gap_read_psn;
+
+	/* requests */
+	struct mon_space req;
+	int64_t next_lo, next_hi; /* where the next request may stand */
+	uint32_t chain;
+	uint32_t last_chain, last_ends; /* of the newest request */
+	uint32_t mtu; /* of First and Middle packets, requests or responses of this sender; 0: not known */
+	bool mtu_mixed;
+	struct mon_fixed fixed;
+	uint8_t last_opcode;     /* of the newest request */
+	uint32_t last_frame;     /* of the newest packet */
+	uint32_t last_req_frame; /* of the newest request */
+	bool last_known;         /* where the next one stands is known exactly: next_lo == next_hi */
+
+	/* answers that came for these requests */
+	int64_t una; /* everything before is acknowledged */
+	bool una_any;
+	uint32_t una_frame;
+	int64_t una_time_ns;
+	/* the newest acknowledgement that made progress: MSN is compared from there */
+	bool msn_any, msn_sure; /* sure: MSN less `ends` is the same for two, or nothing else was outstanding */
+	uint32_t msn, msn_chain, msn_ends, msn_frame;
+	int64_t msn_pos;
+	/* what made the requester go back */
+	uint8_t cause;
+	int64_t cause_pos;
+	uint32_t cause_frame;
+	int64_t cause_time_ns;
+	uint64_t rnr_ns;
+	bool burst;        /* the last request was a repeat */
+	int64_t burst_pos; /* of it */
+	uint8_t burst_cause;
+	uint32_t burst_frame;
+	/* NAKs */
+	bool nak_any, fatal_any, rnr_any;
+	int64_t nak_pos, fatal_pos, rnr_pos;
+	uint32_t nak_frame, fatal_frame, rnr_frame;
+	uint16_t nak_ip_id;
+	int64_t fatal_time_ns;
+	/* credits */
+	bool credits_any;
+	uint32_t credits;
+
+	/* CM */
+	bool cm_known;
+	uint32_t cm_start_psn, cm_mtu;
+	uint8_t cm_retry, cm_rnr_retry, cm_depth;
+	uint64_t cm_timeout_ns;
+	bool cm_first_checked;
+	uint8_t rnr_count, retry_count;
+	bool is_new; /* no packet before this one */
+
+	/* congestion */
+	bool ce_seen;
+	uint32_t last_nak_sent; /* frame of the NAK that this flow carried, when it was its last packet */
+
+	struct vs_mon_flow_info info;
+};
+
+/* All flows between two addresses, either way. */
+struct mon_pair {
+	struct mon_pair *next;
+	struct mon_flow *flows;
+	uint32_t hash, count;
+};
+
+struct mon_cm_conn; /* cm.c */
+
+struct vs_monitor {
+	struct vs_monitor_attr attr;
+	struct vs_mon_totals total;
+	struct mon_flow **bucket;
+	struct mon_pair **pair_bucket;
+	uint32_t mask;
+	struct mon_flow *newest, *oldest;
+	uint32_t n_flows, n_streams;
+	struct mon_cm_conn *cm;
+	uint32_t cm_next;
+};
+
+/* One packet on its way through the monitor. */
+struct mon_now {
+	struct vs_monitor *m;
+	const struct vs_mon_packet *in;
+	const struct vs_pkt *p;
+	const struct vs_opcode_info *op;
+	struct mon_flow *f; /* the flow that carries it */
+	struct vs_mon_result *out;
+	uint32_t len; /* payload on the wire */
+	bool len_known;
+	bool net_dup;
+};
+
+/* ---- monitor.c ---- */
+__attribute__((format(printf, 4, 5))) void mon_find(struct mon_now *n, enum vs_rule rule, uint32_t other,
+						    const char *format, ...);
+/* Nanoseconds from `then` to `now`; false when the clock jumped between them. */
+bool mon_elapsed(int64_t then, int64_t now, uint64_t *ns);
+
+/* ---- flow.c ---- */
+void mon_key_of(const struct vs_mon_packet *in, struct mon_key *key);
+bool mon_addr_equal(const struct mon_addr *a, const struct mon_addr *b);
+struct mon_flow *mon_flow_find(const struct vs_monitor *m, const struct mon_key *key);
+/* The flow with this key, made when there is none. NULL: no memory. */
+struct mon_flow *mon_flow_get(struct vs_monitor *m, const struct mon_key *key);
+void mon_flow_pair(struct vs_monitor *m, struct mon_flow *a, struct mon_flow *b, bool inferred);
+/* Looks for the flow whose requests the response in `n` answers; sets n->f->peer when there is exactly one. */
+void mon_flow_infer(struct mon_now *n);
+/* The peer is sure enough for claims of level MUST: known from CM, alone between the addresses, or proved. */
+bool mon_flow_trusted(const struct mon_flow *f);
+/* Another connection with the same QP number begins. */
+void mon_flow_restart(struct mon_flow *f);
+void mon_flows_free(struct vs_monitor *m);
+
+/* ---- seen.c ---- */
+int64_t mon_pos(const struct mon_space *s, uint32_t psn);
+/* The packet with this PSN and opcode, of this turn of the circle; NULL: none. */
+struct mon_seen *mon_seen_find(struct mon_flow *f, uint32_t psn, uint8_t opcode, int64_t pos);
+/* The request at this position, in this epoch. */
+struct mon_seen *mon_seen_request(struct mon_flow *f, uint32_t psn, int64_t pos);
+/* A place for a new packet; NULL: no memory. */
+struct mon_seen *mon_seen_add(struct vs_monitor *m, struct mon_flow *f, uint32_t psn);
+
+/* ---- header.c ---- */
+void mon_header_alone(struct mon_now *n);
+void mon_header_flow(struct mon_now *n);
+void mon_cnp(struct mon_now *n);
+
+/* ---- request.c, repeat.c ---- */
+bool mon_connected(uint8_t opcode);
+/* `seen`: the same packet before, or NULL; `now`: what is remembered of this one. */
+void mon_request(struct mon_now *n, struct mon_seen *s, bool repeat);
+void mon_repeat(struct mon_now *n, const struct mon_seen *before, int64_t pos);
+/* Why: sets cause, cause_frame, wait of the result. `last_ns`: when it was sent before. */
+void mon_repeat_cause(struct mon_now *n, int64_t pos, int64_t last_ns);
+/* A READ request behind the newest PSN that was not there before: does it ask for the rest of another? */
+bool mon_read_retry(struct mon_now *n, int64_t pos);
+void mon_learn_mtu(struct mon_now *n);
+
+/* ---- response.c, read.c ---- */
+void mon_response(struct mon_now *n, struct mon_seen *s, const struct mon_seen *before);
+/* Everything before `pos` is acknowledged. */
+void mon_progress(struct mon_now *n, struct mon_flow *req, int64_t pos);
+void mon_read_response(struct mon_now *n, struct mon_flow *req, int64_t pos, bool repeat);
+struct mon_read *mon_read_covering(struct mon_flow *req, int64_t pos);
+struct mon_read *mon_read_open(struct mon_flow *req, int64_t before);
+void mon_read_add(struct mon_flow *f, const struct mon_seen *s, bool part);
+/* Path MTU that counts the packets of a READ response; 0: not known. */
+uint32_t mon_read_mtu(const struct mon_flow *req);
+/* Response packets of a request; 0: not known. */
+uint32_t mon_read_count(const struct mon_flow *req, const struct mon_read *r);
+void mon_atomic_response(struct mon_now *n, struct mon_flow *req, int64_t pos, const struct mon_seen *before);
+void mon_link(struct mon_now *n, uint32_t frame, enum vs_mon_link kind);
+void mon_rtt(struct mon_now *n, struct mon_flow *req, int64_t then);
+
+/* ---- cm.c ---- */
+void mon_cm(struct mon_now *n);
+void mon_cm_free(struct vs_monitor *m);
+/* A flow that is new: was it agreed on before? */
+void mon_cm_adopt(struct mon_now *n);
+void mon_cm_first_request(struct mon_now *n);
+
+#endif

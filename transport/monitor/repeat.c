@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/*
+ * repeat.c - a request that was there before: what made its sender send it again, and is it still the same?
+ */
+#include "mon.h"
+
+#define RNR_SLACK_NS UINT64_C(2000) /* captures with microseconds round both times */
+
+static void adopt(struct mon_now *n, uint8_t cause, uint32_t frame)
+{
+	n->out->cause = cause;
+	n->out->cause_frame = frame;
+	n->m->total.cause[cause]++;
+	n->f->burst = true;
+	n->f->burst_cause = cause;
+	n->f->burst_frame = frame;
+}
+
+/* The wait after an RNR NAK. It is measured here, not at the sender: that makes it longer, never shorter. */
+static void waited(struct mon_now *n, int64_t pos)
+{
+	struct mon_flow *f = n->f;
+	uint64_t ns;
+
+	if (!mon_elapsed(f->cause_time_ns, n->in->time_ns, &ns))
+		return;
+	n->out->wait_us = ns / 1000 < UINT32_MAX ? (uint32_t)(ns / 1000) : UINT32_MAX;
+	f->info.rnr_waits++;
+	f->info.rnr_wait_ns += ns;
+	if (f->rnr_count < UINT8_MAX)
+		f->rnr_count++;
+	if (f->cm_known && f->cm_rnr_retry < 7 && f->rnr_count > f->cm_rnr_retry)
+		mon_find(n, VS_RULE_RNR_RETRY_EXCEEDED, f->cause_frame, "%u times; agreed were %u", f->rnr_count,
+			 f->cm_rnr_retry);
+	/* sooner than an eighth it may have been under way when the NAK was sent, or be a copy */
+	if (pos == f->cause_pos && ns + RNR_SLACK_NS + f->rnr_ns / 100 < f->rnr_ns && ns >= f->rnr_ns / 8)
+		mon_find(n, VS_RULE_RNR_TOO_EARLY, f->cause_frame,
+			 "after %llu us; the RNR NAK in frame %u says %llu us", (unsigned long long)(ns / 1000),
+			 f->cause_frame, (unsigned long long)(f->rnr_ns / 1000));
+}
+
+static void timed_out(struct mon_now *n, int64_t last_ns)
+{
+	struct mon_flow *f = n->f;
+	uint64_t ns;
+
+	if (f->retry_count < UINT8_MAX)
+		f->retry_count++;
+	if (!f->cm_known)
+		return;
+	if (f->retry_count > f->cm_retry)
+		mon_find(n, VS_RULE_RETRY_EXCEEDED, 0, "%u times without progress; agreed were %u", f->retry_count,
+			 f->cm_retry);
+	if (f->cm_timeout_ns != 0 && mon_elapsed(last_ns, n->in->time_ns, &ns) && ns < f->cm_timeout_ns / 10 * 9)
+		mon_find(n, VS_RULE_RETRY_TOO_EARLY, 0, "after %llu us; the local ACK timeout is %llu us",
+			 (unsigned long long)(ns / 1000), (unsigned long long)(f->cm_timeout_ns / 1000));
+}
+
+void mon_repeat_cause(struct mon_now *n, int64_t pos, int64_t last_ns)
+{
+	struct mon_flow *f = n->f;
+	const uint8_t cause = f->cause;
+
+	if (cause != VS_MON_CAUSE_NONE) {
+		adopt(n, cause, f->cause_frame);
+		if (cause == VS_MON_CAUSE_RNR)
+			waited(n, pos);
+		else if (cause == VS_MON_CAUSE_NAK && pos > f->cause_pos && mon_read_covering(f, f->cause_pos) == NULL)
+			mon_find(n, VS_RULE_GO_BACK_START, f->cause_frame,
+				 "%lld PSNs behind what the NAK in frame %u asks for", (long long)(pos - f->cause_pos),
+				 f->cause_frame);
+		f->cause = VS_MON_CAUSE_NONE;
+	} else if (f->burst && pos > f->burst_pos) {
+		adopt(n, f->burst_cause, f->burst_frame);
+	} else {
+		adopt(n, VS_MON_CAUSE_TIMEOUT, 0);
+		timed_out(n, last_ns);
+	}
+	f->burst_pos = pos;
+}
+
+/* ---- the same? ---- */
+
+static void same_reth(struct mon_now *n, const struct mon_seen *s)
+{
+	const struct vs_pkt *p = n->p;
+
+	if (p->ext.reth.va == s->va && p->ext.reth.rkey == s->rkey && p->ext.reth.dmalen == s->dmalen)
+		return;
+	if (n->op->flags & VS_OPF_D) {
+		if (p->ext.reth.va != s->va || p->ext.reth.rkey != s->rkey || p->ext.reth.dmalen > s->dmalen)
+			mon_find(n, VS_RULE_READ_RETRY_SUBSET, s->frame, "frame %u asked for other bytes at this PSN",
+				 s->frame);
+	} else {
+		mon_find(n, VS_RULE_REPEAT_RETH, s->frame, "frame %u had another RETH", s->frame);
+	}
+}
+
+static void same_atomic(struct mon_now *n, const struct mon_seen *s)
+{
+	const struct vs_pkt *p = n->p;
+
+	if (p->ext.atomiceth.va != s->va || p->ext.atomiceth.rkey != s->rkey || p->ext.atomiceth.swapadd != s->a ||
+	    p->ext.atomiceth.compare != s->b)
+		mon_find(n, VS_RULE_REPEAT_ATOMIC, s->frame, "frame %u had other operands", s->frame);
+}
+
+void mon_repeat(struct mon_now *n, const struct mon_seen *s, int64_t pos)
+{
+	struct mon_flow *f = n->f;
+	const bool answered = f->una_any && pos < f->una;
+	uint64_t ns;
+
+	mon_repeat_cause(n, pos, s->last_ns);
+	if (mon_elapsed(s->time_ns, n->in->time_ns, &ns))
+		n->out->rtt_ns = ns;
+	for (unsigned i = 0; f->reads != NULL && i < MON_READS; i++)
+		if (f->reads[i].used && f->reads[i].pos == pos)
+			f->reads[i].again = true;
+	if (answered) {
+		n->out->flags |= VS_MON_DUPLICATE;
+		n->m->total.duplicates++;
+		mon_find(n, VS_RULE_REPEAT_ACKNOWLEDGED, f->una_frame, "frame %u acknowledges it", f->una_frame);
+	}
+	/* what was acknowledged may be a connection of the past */
+	if (answered || s->epoch != f->epoch)
+		return;
+	if (n->len_known && s->len != UINT32_MAX && n->len != s->len)
+		mon_find(n, VS_RULE_REPEAT_LENGTH, s->frame, "%u bytes of payload; frame %u had %u", n->len, s->frame,
+			 s->len);
+	if (n->p->hdrs & VS_HDR_RETH)
+		same_reth(n, s);
+	else if (n->p->hdrs & VS_HDR_ATOMICETH)
+		same_atomic(n, s);
+}
+
+/* ---- the rest of a READ ---- */
+
+static bool fits_mtu(const struct mon_flow *f, int64_t packets, uint64_t bytes)
+{
+	const uint32_t known = mon_read_mtu(f);
+
+	if (known != 0)
+		return bytes == (uint64_t)packets * known;
+	for (uint32_t mtu = 256; mtu <= VS_MTU_MAX; mtu *= 2)
+		if (bytes == (uint64_t)packets * mtu)
+			return true;
+	return false;
+}
+
+bool mon_read_retry(struct mon_now *n, int64_t pos)
+{
+	struct mon_flow *f = n->f;
+	struct mon_read *r = mon_read_covering(f, pos);
+	const struct vs_pkt *p = n->p;
+	uint64_t ns;
+
+	if (r == NULL || r->pos >= pos || !(p->hdrs & VS_HDR_RETH))
+		return false;
+	n->out->class_ = VS_MON_RETRANSMISSION;
+	n->out->flags |= VS_MON_READ_PART;
+	n->out->original = r->frame;
+	if (mon_elapsed(r->time_ns, n->in->time_ns, &ns))
+		n->out->rtt_ns = ns;
+	r->again = true;
+	mon_repeat_cause(n, pos, r->time_ns);
+	if (p->ext.reth.rkey != r->rkey || p->ext.reth.va < r->va ||
+	    p->ext.reth.va - r->va + p->ext.reth.dmalen > r->dmalen ||
+	    !fits_mtu(f, pos - r->pos, p->ext.reth.va - r->va))
+		mon_find(n, VS_RULE_READ_RETRY_SUBSET, r->frame, "frame %u asked for other bytes at this PSN",
+			 r->frame);
+	return true;
+}
