@@ -18,7 +18,7 @@ struct mon_cm_conn {
 	bool used, answered;
 	uint32_t comm_id, hash;
 	uint64_t tid;
-	uint32_t qpn[2], start_psn[2]; /* of a, of b */
+	uint32_t qpn[2], start_psn[2]; /* of a, of b: each says where the requests of the other begin */
 	uint32_t mtu;
 	uint8_t retry, rnr_retry[2], depth[2], timeout; /* of the requests of a, of b */
 };
@@ -75,7 +75,7 @@ static void req(struct mon_now *n, const struct vs_cm_req *q, uint64_t tid)
 				  .hash = hash,
 				  .tid = tid,
 				  .qpn = {q->qpn, 0},
-				  .start_psn = {q->psn, 0},
+				  .start_psn = {0, q->psn},
 				  .mtu = vs_cm_mtu_bytes(q->path_mtu),
 				  .retry = q->retry_count,
 				  .rnr_retry = {7, q->rnr_retry_count},
@@ -126,7 +126,7 @@ static void rep(struct mon_now *n, const struct vs_cm_rep *r)
 		return;
 	c->answered = true;
 	c->qpn[1] = r->qpn;
-	c->start_psn[1] = r->psn;
+	c->start_psn[0] = r->psn;
 	c->rnr_retry[0] = r->rnr_retry_count;
 	if (r->responder_resources < c->depth[0])
 		c->depth[0] = r->responder_resources;

@@ -10,7 +10,7 @@
 
 #include "mon.h"
 
-#define CONFIRMED 3u    /* answers that fit before an inferred peer is believed */
+#define CONFIRMED 16u   /* answers that fit before an inferred peer is believed */
 #define CANDIDATES 256u /* flows that are looked at for one response */
 
 static struct mon_addr addr(const uint8_t *b, uint8_t len)
@@ -268,7 +268,7 @@ void mon_flow_pair(struct vs_monitor *m, struct mon_flow *a, struct mon_flow *b,
 
 bool mon_flow_trusted(const struct mon_flow *f)
 {
-	return f->peer != NULL && (!f->inferred || f->pair->count <= 2 || f->confirmed > CONFIRMED);
+	return f->peer != NULL && (!f->inferred || (!f->doubtful && (f->pair->count <= 2 || f->confirmed > CONFIRMED)));
 }
 
 /* Is there a request at this PSN, or a READ that covers it, not answered yet? */
@@ -276,31 +276,50 @@ static bool may_answer(struct mon_flow *q, uint32_t psn)
 {
 	int64_t pos;
 
-	if (q->peer != NULL || !q->req.any)
+	if (!q->req.any)
 		return false;
 	pos = mon_pos(&q->req, psn);
-	if (q->una_any && pos < q->una)
+	if ((q->una_any && pos < q->una) || (q->fatal_any && pos >= q->fatal_pos))
 		return false;
 	return mon_seen_request(q, psn, pos) != NULL || mon_read_covering(q, pos) != NULL;
 }
 
-void mon_flow_infer(struct mon_now *n)
+/* The one flow without a peer that this may answer; NULL: none, or several. */
+static struct mon_flow *candidate(const struct mon_now *n)
 {
-	struct mon_flow *f = n->f, *found = NULL;
+	const struct mon_flow *f = n->f;
+	struct mon_flow *found = NULL;
 	unsigned looked = 0;
 
-	if (f->peer != NULL || !mon_connected(n->p->bth.opcode))
-		return;
 	for (struct mon_flow *q = f->pair->flows; q != NULL; q = q->pair_next) {
 		if (++looked > CANDIDATES)
-			return;
-		if (!mon_addr_equal(&q->key.src, &f->key.dst) || !mon_addr_equal(&q->key.dst, &f->key.src) || q == f ||
-		    !may_answer(q, n->p->bth.psn))
+			return NULL;
+		if (q == f || q->peer != NULL || !mon_addr_equal(&q->key.src, &f->key.dst) ||
+		    !mon_addr_equal(&q->key.dst, &f->key.src) || !may_answer(q, n->p->bth.psn))
 			continue;
 		if (found != NULL)
-			return;
+			return NULL;
 		found = q;
 	}
-	if (found != NULL)
-		mon_flow_pair(n->m, f, found, true);
+	return found;
+}
+
+void mon_flow_infer(struct mon_now *n)
+{
+	struct mon_flow *f = n->f, *found;
+	const bool again = f->peer != NULL;
+
+	if (!mon_connected(n->p->bth.opcode) || (again && (!f->inferred || f->pair->count <= 2)))
+		return;
+	/* a QP number may be used by one connection after another: does the flow that it answered still wait? */
+	if (again && may_answer(f->peer, n->p->bth.psn))
+		return;
+	found = candidate(n);
+	if (found == NULL || (again && found->last_req_frame < f->peer->last_req_frame))
+		return;
+	if (again)
+		f->peer->doubtful = true;
+	f->doubtful |= again;
+	found->doubtful |= again;
+	mon_flow_pair(n->m, f, found, true);
 }

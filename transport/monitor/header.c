@@ -104,7 +104,7 @@ void mon_header_flow(struct mon_now *n)
 	const struct vs_pkt *p = n->p;
 	const uint8_t tclass = tclass_of(p);
 	struct mon_fixed is = {.pkey = p->bth.pkey,
-			       .sport = is_udp(p) ? p->udp.sport : 0,
+			       .sport = mon_sport(p),
 			       .migreq = p->bth.migreq,
 			       .dscp = tclass >> 2,
 			       .ect = (tclass & 3) != 0,
@@ -127,6 +127,12 @@ void mon_header_flow(struct mon_now *n)
 	if (was.pkey != is.pkey)
 		mon_find(n, VS_RULE_PKEY_CHANGED, n->f->last_frame, "the P_Key was 0x%04x and is 0x%04x", was.pkey,
 			 is.pkey);
+	/* of another partition, and so of another connection: nothing is to be compared with what was before */
+	if ((was.pkey ^ is.pkey) & 0x7fff) {
+		mon_flow_restart(n->f);
+		n->f->fixed = is;
+		return;
+	}
 	if (was.migreq != is.migreq)
 		mon_find(n, VS_RULE_MIGREQ_CHANGED, n->f->last_frame, "MigReq was %u and is %u", was.migreq, is.migreq);
 	if (is_udp(p))
@@ -149,8 +155,10 @@ static bool marked_before(const struct mon_now *n)
 
 void mon_cnp(struct mon_now *n)
 {
+	if (n->p->bth.opcode != VS_OP_CNP)
+		return;
 	n->m->total.cnps++;
-	if (n->p->bth.opcode != VS_OP_CNP || marked_before(n))
+	if (marked_before(n))
 		return;
 	if (n->f->last_nak_sent != 0)
 		mon_find(n, VS_RULE_CNP_ON_NAK, n->f->last_nak_sent, "a CNP goes with the NAK in frame %u",

@@ -52,7 +52,7 @@ struct mon_seen {
 	uint32_t ends;  /* messages that end here or before, in this chain */
 	uint32_t chain; /* number of an uninterrupted row of requests */
 	uint32_t epoch;
-	uint16_t ip_id, iter;
+	uint16_t ip_id, iter, sport;
 	uint8_t opcode;
 	bool whole; /* `sum` and `first` are known */
 	bool request, icrc_known;
@@ -63,6 +63,7 @@ struct mon_read {
 	int64_t pos, time_ns;
 	uint64_t va;
 	uint32_t frame, first, dmalen, rkey, epoch;
+	uint16_t sport;
 	uint8_t opcode;
 	bool used, answered; /* the last response was seen */
 	bool part;           /* asks again for the rest of another */
@@ -92,6 +93,7 @@ struct mon_flow {
 	uint32_t hash, number, stream, epoch;
 	struct mon_flow *peer;
 	bool inferred;
+	bool doubtful; /* its responses belonged to several flows, one after another */
 	uint32_t confirmed; /* answers that fitted, since the peer was inferred */
 
 	/* what it remembers */
@@ -118,6 +120,7 @@ struct mon_flow {
 	bool mtu_mixed;
 	struct mon_fixed fixed;
 	uint8_t last_opcode;     /* of the newest request */
+	uint16_t last_sport;     /* likewise */
 	uint32_t last_frame;     /* of the newest packet */
 	uint32_t last_req_frame; /* of the newest request */
 	bool last_known;         /* where the next one stands is known exactly: next_lo == next_hi */
@@ -204,6 +207,12 @@ struct mon_now {
 /* ---- monitor.c ---- */
 __attribute__((format(printf, 4, 5))) void mon_find(struct mon_now *n, enum vs_rule rule, uint32_t other,
 						    const char *format, ...);
+/*
+ * Another UDP source port may be another QP of the same host that talks to the same QP number: then the packets have
+ * nothing to do with each other.
+ */
+bool mon_same_sender(const struct mon_now *n, uint16_t sport);
+uint16_t mon_sport(const struct vs_pkt *p);
 /* Nanoseconds from `then` to `now`; false when the clock jumped between them. */
 bool mon_elapsed(int64_t then, int64_t now, uint64_t *ns);
 

@@ -74,6 +74,16 @@ void mon_find(struct mon_now *n, enum vs_rule rule, uint32_t other, const char *
 	n->m->attr.finding(n->m->attr.ctx, &finding);
 }
 
+uint16_t mon_sport(const struct vs_pkt *p)
+{
+	return p->encap == VS_ENCAP_ROCEV2_IPV4 || p->encap == VS_ENCAP_ROCEV2_IPV6 ? p->udp.sport : 0;
+}
+
+bool mon_same_sender(const struct mon_now *n, uint16_t sport)
+{
+	return mon_sport(n->p) == sport;
+}
+
 bool mon_elapsed(int64_t then, int64_t now, uint64_t *ns)
 {
 	int64_t d;
@@ -132,6 +142,7 @@ static void fill(struct mon_now *n, struct mon_seen *s, int64_t pos)
 	s->ip_id = p->encap == VS_ENCAP_ROCEV2_IPV4 ? p->ipv4.id : 0;
 	s->request = n->op->flags & VS_OPF_Q;
 	s->iter = 1;
+	s->sport = mon_sport(p);
 	if (p->hdrs & VS_HDR_RETH) {
 		s->va = p->ext.reth.va;
 		s->rkey = p->ext.reth.rkey;

@@ -61,6 +61,7 @@ void mon_read_add(struct mon_flow *f, const struct mon_seen *s, bool part)
 			       .rkey = s->rkey,
 			       .epoch = f->epoch,
 			       .opcode = s->opcode,
+			       .sport = s->sport,
 			       .used = true,
 			       .part = part};
 }
@@ -185,6 +186,7 @@ void mon_atomic_response(struct mon_now *n, struct mon_flow *req, int64_t pos, c
 	struct mon_read *r = mon_read_covering(req, pos);
 
 	if (before != NULL && before->va != n->p->ext.atomicack_origdata && before->epoch == n->f->epoch &&
+	    mon_same_sender(n, before->sport) &&
 	    mon_flow_trusted(req))
 		mon_find(n, VS_RULE_ATOMIC_REPLAY, before->frame, "0x%llx; frame %u said 0x%llx",
 			 (unsigned long long)n->p->ext.atomicack_origdata, before->frame,

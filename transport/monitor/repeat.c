@@ -123,7 +123,7 @@ void mon_repeat(struct mon_now *n, const struct mon_seen *s, int64_t pos)
 		mon_find(n, VS_RULE_REPEAT_ACKNOWLEDGED, f->una_frame, "frame %u acknowledges it", f->una_frame);
 	}
 	/* what was acknowledged may be a connection of the past */
-	if (answered || s->epoch != f->epoch)
+	if (answered || s->epoch != f->epoch || !mon_same_sender(n, s->sport))
 		return;
 	if (n->len_known && s->len != UINT32_MAX && n->len != s->len)
 		mon_find(n, VS_RULE_REPEAT_LENGTH, s->frame, "%u bytes of payload; frame %u had %u", n->len, s->frame,
@@ -163,7 +163,13 @@ bool mon_read_retry(struct mon_now *n, int64_t pos)
 	if (mon_elapsed(r->time_ns, n->in->time_ns, &ns))
 		n->out->rtt_ns = ns;
 	r->again = true;
+	if (r->started || r->answered || (f->una_any && pos < f->una)) {
+		n->out->flags |= VS_MON_DUPLICATE;
+		n->m->total.duplicates++;
+	}
 	mon_repeat_cause(n, pos, r->time_ns);
+	if (!mon_same_sender(n, r->sport))
+		return true;
 	if (p->ext.reth.rkey != r->rkey || p->ext.reth.va < r->va ||
 	    p->ext.reth.va - r->va + p->ext.reth.dmalen > r->dmalen ||
 	    !fits_mtu(f, pos - r->pos, p->ext.reth.va - r->va))

@@ -64,9 +64,9 @@ static bool may_follow(uint8_t before, uint8_t opcode)
 	       a->transport == b->transport;
 }
 
-static void check_order(struct mon_now *n, uint8_t before, uint8_t opcode, uint32_t other)
+static void check_order(struct mon_now *n, uint8_t before, uint8_t opcode, uint32_t other, uint16_t sport)
 {
-	if (may_follow(before, opcode))
+	if (may_follow(before, opcode) || !mon_same_sender(n, sport))
 		return;
 	mon_find(n, VS_RULE_OPCODE_SEQUENCE, other, "%s after %s (frame %u)", vs_opcodes[opcode].name,
 		 vs_opcodes[before].name, other);
@@ -86,14 +86,14 @@ static void neighbours(struct mon_now *n, struct mon_seen *s)
 	const struct mon_seen *before = one_before(f, s->psn, s->pos), *after;
 
 	if (before != NULL)
-		check_order(n, before->opcode, s->opcode, before->frame);
+		check_order(n, before->opcode, s->opcode, before->frame, before->sport);
 	else if (f->last_known && s->pos == f->next_lo && is_read(f->last_opcode))
-		check_order(n, f->last_opcode, s->opcode, f->last_req_frame);
+		check_order(n, f->last_opcode, s->opcode, f->last_req_frame, f->last_sport);
 	if (is_read(s->opcode))
 		return;
 	after = mon_seen_request(f, vs_psn_add(s->psn, 1), s->pos + 1);
 	if (after != NULL && before == NULL)
-		check_order(n, s->opcode, after->opcode, after->frame);
+		check_order(n, s->opcode, after->opcode, after->frame, after->sport);
 }
 
 /* The same PSN under another opcode, not acknowledged yet. */
@@ -108,7 +108,8 @@ static void other_opcode(struct mon_now *n, const struct mon_seen *s)
 		if (opcode == s->opcode || !(vs_opcodes[opcode].flags & VS_OPF_Q))
 			continue;
 		o = mon_seen_find(f, s->psn, opcode, s->pos);
-		if (o == NULL || o->epoch != f->epoch || (f->una_any && s->pos < f->una))
+		if (o == NULL || o->epoch != f->epoch || (f->una_any && s->pos < f->una) ||
+		    !mon_same_sender(n, o->sport))
 			continue;
 		mon_find(n, VS_RULE_REPEAT_OPCODE, o->frame, "PSN 0x%06x was %s in frame %u and is %s now", s->psn,
 			 vs_opcodes[opcode].name, o->frame, vs_opcodes[s->opcode].name);
@@ -127,7 +128,8 @@ static void message(struct mon_now *n, struct mon_seen *s)
 		s->whole = n->len_known;
 	} else {
 		before = one_before(n->f, s->psn, s->pos);
-		if (before == NULL || vs_opcodes[before->opcode].flags & VS_OPF_E || !before->whole)
+		if (before == NULL || vs_opcodes[before->opcode].flags & VS_OPF_E || !before->whole ||
+		    !mon_same_sender(n, before->sport))
 			return;
 		s->first = before->first;
 		s->sum = before->sum + n->len;
@@ -215,6 +217,7 @@ static void go_on(struct mon_now *n, struct mon_seen *s)
 	f->next_hi = s->pos + hi;
 	f->last_known = lo == hi;
 	f->last_opcode = s->opcode;
+	f->last_sport = s->sport;
 	f->last_req_frame = s->frame;
 	f->burst = false;
 }
@@ -231,6 +234,21 @@ static void begin(struct mon_now *n, struct mon_seen *s)
 	f->next_lo = f->next_hi = s->pos;
 	f->chain++;
 	f->last_known = false;
+}
+
+/* Once the path MTU is known, so is the extent of a READ that came before that. */
+static void resolve(struct mon_flow *f)
+{
+	const uint32_t mtu = mon_read_mtu(f);
+	const struct mon_read *r;
+
+	if (f->next_lo == f->next_hi || mtu == 0)
+		return;
+	r = mon_read_covering(f, f->req.pos);
+	if (r == NULL || r->pos != f->req.pos)
+		return;
+	f->next_lo = f->next_hi = r->pos + vs_psn_count(r->dmalen, mtu);
+	f->last_known = true;
 }
 
 static void outstanding(struct mon_now *n)
@@ -312,6 +330,7 @@ void mon_request(struct mon_now *n, struct mon_seen *s, bool repeat)
 	struct mon_flow *f = n->f;
 
 	n->out->flags |= VS_MON_REQUEST;
+	resolve(f);
 	if (!f->req.any) {
 		begin(n, s);
 	} else if (!repeat && (s->pos > f->next_hi + MON_EPOCH_JUMP || s->pos < f->next_lo - MON_EPOCH_JUMP)) {
@@ -324,8 +343,11 @@ void mon_request(struct mon_now *n, struct mon_seen *s, bool repeat)
 	}
 	mon_cm_first_request(n);
 	mon_learn_mtu(n);
-	if (n->net_dup)
+	if (n->net_dup) {
+		n->out->flags |= VS_MON_DUPLICATE;
+		n->m->total.duplicates++;
 		return;
+	}
 	if (repeat)
 		mon_repeat(n, s, s->pos);
 	else
