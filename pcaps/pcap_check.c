@@ -76,6 +76,8 @@ static void feed(struct vp_check *c, const struct vs_frame *f, const struct vs_p
 
 	c->rdma++;
 	vs_monitor_packet(c->mon, &in, &out);
+	if (c->packets)
+		vp_check_packet(&in, &out);
 }
 
 /* The packets of a super-packet, of which the first has `len` bytes. */
@@ -191,13 +193,14 @@ static int read_file(struct vp_check *c, const char *path, bool live)
 
 static int help(void)
 {
-	fputs("usage: vs-pcap check [--json | --summary] FILE\n"
-	      "       vs-pcap check [--json | --summary] -i IFACE\n\n"
+	fputs("usage: vs-pcap check [--json | --summary | --packets] FILE\n"
+	      "       vs-pcap check [--json | --summary | --packets] -i IFACE\n\n"
 	      "Follows the PSNs of every connection in a capture (- is standard input) and judges it by the rules of\n"
 	      "'vs-pcap check --list': what was lost, repeated and refused, and which rules were broken, worst "
 	      "first.\n\n"
 	      "  --json      one JSON object; its keys are a contract, see 'man vs-pcap'\n"
 	      "  --summary   how many findings there are of each rule, and the flows, but no single finding\n"
+	      "  --packets   before that, one line for each packet: what it is to those before it\n"
 	      "  --list      the rules: id, level, clause, sentence\n"
 	      "  -i IFACE    capture from an interface until interrupted (needs CAP_NET_RAW)\n\n"
 	      "Exit code: 0 no must-rule is broken, 1 one is, or the file is damaged, 2 it can't be opened,\n"
@@ -218,7 +221,7 @@ static int list_rules(void)
 }
 
 struct options {
-	bool json, summary;
+	bool json, summary, packets;
 	const char *iface, *file;
 };
 
@@ -249,6 +252,7 @@ static int check(const struct options *o)
 
 	if (!begin(&c, o->iface != NULL ? o->iface : o->file))
 		return vp_fail(CMD, "no memory");
+	c.packets = o->packets;
 	if (o->iface != NULL) {
 		live = vp_live_begin(CMD, o->iface);
 		if (live == NULL) {
@@ -267,11 +271,10 @@ static int check(const struct options *o)
 
 int vp_check(int argc, char **argv)
 {
-	static const struct option options[] = {{"json", no_argument, NULL, 'j'},
-						{"summary", no_argument, NULL, 's'},
-						{"list", no_argument, NULL, 'l'},
-						{"help", no_argument, NULL, 'h'},
-						{0}};
+	static const struct option options[] = {
+		{"json", no_argument, NULL, 'j'},    {"summary", no_argument, NULL, 's'},
+		{"packets", no_argument, NULL, 'p'}, {"list", no_argument, NULL, 'l'},
+		{"help", no_argument, NULL, 'h'},    {0}};
 	struct options o = {0};
 	int opt;
 
@@ -281,6 +284,8 @@ int vp_check(int argc, char **argv)
 			o.json = true;
 		else if (opt == 's')
 			o.summary = true;
+		else if (opt == 'p')
+			o.packets = true;
 		else if (opt == 'i')
 			o.iface = optarg;
 		else if (opt == 'l')
@@ -290,8 +295,8 @@ int vp_check(int argc, char **argv)
 	}
 	if (argc - optind != (o.iface == NULL))
 		return vp_fail(CMD, "needs one FILE, or -i IFACE: see 'vs-pcap check --help'");
-	if (o.json && o.summary)
-		return vp_fail(CMD, "--json or --summary, not both");
+	if (o.json + o.summary + o.packets > 1)
+		return vp_fail(CMD, "one of --json, --summary and --packets, not more");
 	o.file = argv[optind];
 	return check(&o);
 }

@@ -27,13 +27,15 @@ struct vp_check {
 	uint64_t frames, rdma, other, broken, snapped, supers;
 	struct vp_finding *first[VS_RULE_COUNT], **tail[VS_RULE_COUNT];
 	uint32_t kept[VS_RULE_COUNT];
-	bool no_memory;
+	bool no_memory, packets; /* packets: each is printed */
 };
 
 /* Findings worst first: all that are kept, or with `summary` how many by rule alone. */
 void vp_check_text(const struct vp_check *c, bool summary);
 /* The contract of docs/man/vs-pcap.1, "check". */
 void vp_check_json(const struct vp_check *c);
+/* One line: what this packet is to those before it. */
+void vp_check_packet(const struct vs_mon_packet *in, const struct vs_mon_result *r);
 /* One line on stderr: how far, how many findings. */
 void vp_check_progress(const struct vp_check *c, bool last);
 

@@ -156,6 +156,57 @@ void vp_check_text(const struct vp_check *c, bool summary)
 	       t->broken[VS_RULE_SHOULD], t->broken[VS_RULE_NOTE]);
 }
 
+static const char *class_name(const struct vs_mon_result *r)
+{
+	static const char *const names[] = {
+		"", "", "late", "retransmission", "copy of the network", "answer", "answer again", "ghost answer"};
+
+	return names[r->class_];
+}
+
+static void print_cause(const struct vs_mon_result *r)
+{
+	static const char *const names[] = {"", "NAK PSN sequence error", "RNR NAK", "answer to a later request",
+					    "ACK timer"};
+
+	if (r->cause == VS_MON_CAUSE_NONE)
+		return;
+	printf(" (%s", names[r->cause]);
+	if (r->cause_frame != 0)
+		printf(", frame %u", r->cause_frame);
+	if (r->cause == VS_MON_CAUSE_RNR && r->wait_us > 0)
+		printf(", after %u us", r->wait_us);
+	putchar(')');
+}
+
+void vp_check_packet(const struct vs_mon_packet *in, const struct vs_mon_result *r)
+{
+	const struct vs_bth *b = &in->pkt->bth;
+
+	printf("%6u  stream %u  QP 0x%06x  PSN 0x%06x  %s", in->frame, r->stream, b->destqp, b->psn,
+	       vs_opcodes[b->opcode].name != NULL ? vs_opcodes[b->opcode].name : "reserved opcode");
+	if (r->flags & VS_MON_GAP)
+		printf("  [%u missing before]", r->missing);
+	if (*class_name(r))
+		printf("  [%s", class_name(r));
+	if (r->original != 0)
+		printf(" of frame %u", r->original);
+	if (r->request != 0)
+		printf(" to frame %u", r->request);
+	print_cause(r);
+	if (*class_name(r))
+		putchar(']');
+	if (r->flags & (VS_MON_NAK | VS_MON_RNR))
+		printf("  %s", r->flags & VS_MON_RNR ? "RNR NAK" : vs_nak_text(in->pkt->ext.aeth.syndrome & 0x1f));
+	if (r->flags & VS_MON_RTT)
+		printf("  RTT %.1f us", (double)r->rtt_ns / 1e3);
+	if (r->outstanding > 0)
+		printf("  %u outstanding", r->outstanding);
+	for (unsigned i = 0; i < r->rules && i < VS_MON_RULES; i++)
+		printf("  <%s>", vs_rule_info((enum vs_rule)r->rule[i])->id);
+	putchar('\n');
+}
+
 void vp_check_progress(const struct vp_check *c, bool last)
 {
 	const struct vs_mon_totals *t = vs_monitor_totals(c->mon);

@@ -272,8 +272,10 @@ bool mon_flow_trusted(const struct mon_flow *f)
 }
 
 /* Is there a request at this PSN, or a READ that covers it, not answered yet? */
-static bool may_answer(struct mon_flow *q, uint32_t psn)
+static bool may_answer(struct mon_flow *q, uint32_t psn, uint8_t opcode)
 {
+	const struct mon_seen *e;
+	const struct mon_read *r;
 	int64_t pos;
 
 	if (!q->req.any)
@@ -281,7 +283,10 @@ static bool may_answer(struct mon_flow *q, uint32_t psn)
 	pos = mon_pos(&q->req, psn);
 	if ((q->una_any && pos < q->una) || (q->fatal_any && pos >= q->fatal_pos))
 		return false;
-	return mon_seen_request(q, psn, pos) != NULL || mon_read_covering(q, pos) != NULL;
+	e = mon_seen_request(q, psn, pos);
+	r = mon_read_covering(q, pos);
+	return (e != NULL && vs_opcode_transport(e->opcode) == vs_opcode_transport(opcode)) ||
+	       (r != NULL && vs_opcode_transport(r->opcode) == vs_opcode_transport(opcode));
 }
 
 /* The one flow without a peer that this may answer; NULL: none, or several. */
@@ -295,7 +300,7 @@ static struct mon_flow *candidate(const struct mon_now *n)
 		if (++looked > CANDIDATES)
 			return NULL;
 		if (q == f || q->peer != NULL || !mon_addr_equal(&q->key.src, &f->key.dst) ||
-		    !mon_addr_equal(&q->key.dst, &f->key.src) || !may_answer(q, n->p->bth.psn))
+		    !mon_addr_equal(&q->key.dst, &f->key.src) || !may_answer(q, n->p->bth.psn, n->p->bth.opcode))
 			continue;
 		if (found != NULL)
 			return NULL;
@@ -312,7 +317,7 @@ void mon_flow_infer(struct mon_now *n)
 	if (!mon_connected(n->p->bth.opcode) || (again && (!f->inferred || f->pair->count <= 2)))
 		return;
 	/* a QP number may be used by one connection after another: does the flow that it answered still wait? */
-	if (again && may_answer(f->peer, n->p->bth.psn))
+	if (again && may_answer(f->peer, n->p->bth.psn, n->p->bth.opcode))
 		return;
 	found = candidate(n);
 	if (found == NULL || (again && found->last_req_frame < f->peer->last_req_frame))

@@ -117,8 +117,10 @@ void mon_header_flow(struct mon_now *n)
 		n->f->ip_id = p->ipv4.id;
 		n->f->id_any = true;
 	}
-	if ((tclass & 3) == 3)
+	if ((tclass & 3) == 3) { /* a mark hides what it was before */
 		n->f->ce_seen = true;
+		is.ect = was.any ? was.ect : 1;
+	}
 	if (!mon_connected(p->bth.opcode))
 		return;
 	n->f->fixed = is;

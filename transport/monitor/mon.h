@@ -63,6 +63,7 @@ struct mon_read {
 	int64_t pos, time_ns;
 	uint64_t va;
 	uint32_t frame, first, dmalen, rkey, epoch;
+	uint32_t limit; /* the next request stands so many PSNs further: it takes no more */
 	uint16_t sport;
 	uint8_t opcode;
 	bool used, answered; /* the last response was seen */
@@ -130,6 +131,8 @@ struct mon_flow {
 	bool una_any;
 	uint32_t una_frame;
 	int64_t una_time_ns;
+	int64_t answer_ns; /* of the newest answer of any kind; with answer_any */
+	bool answer_any;
 	/* the newest acknowledgement that made progress: MSN is compared from there */
 	bool msn_any, msn_sure; /* sure: MSN less `ends` is the same for two, or nothing else was outstanding */
 	uint32_t msn, msn_chain, msn_ends, msn_frame;
@@ -264,6 +267,8 @@ void mon_read_response(struct mon_now *n, struct mon_flow *req, int64_t pos, boo
 struct mon_read *mon_read_covering(struct mon_flow *req, int64_t pos);
 struct mon_read *mon_read_open(struct mon_flow *req, int64_t before);
 void mon_read_add(struct mon_flow *f, const struct mon_seen *s, bool part);
+/* Another request stands at `pos`: those before it end there. */
+void mon_read_bound(struct mon_flow *f, int64_t pos);
 /* Path MTU that counts the packets of a READ response; 0: not known. */
 uint32_t mon_read_mtu(const struct mon_flow *req);
 /* Response packets of a request; 0: not known. */

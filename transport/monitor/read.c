@@ -40,7 +40,19 @@ static uint32_t most(const struct mon_flow *req, const struct mon_read *r)
 {
 	const uint32_t n = mon_read_count(req, r);
 
-	return n != 0 ? n : vs_psn_count(r->dmalen, 256);
+	if (n != 0)
+		return n;
+	return vs_psn_count(r->dmalen, 256) < r->limit ? vs_psn_count(r->dmalen, 256) : r->limit;
+}
+
+void mon_read_bound(struct mon_flow *f, int64_t pos)
+{
+	for (unsigned i = 0; f->reads != NULL && i < MON_READS; i++) {
+		struct mon_read *r = &f->reads[i];
+
+		if (r->used && pos > r->pos && pos - r->pos < r->limit)
+			r->limit = (uint32_t)(pos - r->pos);
+	}
 }
 
 void mon_read_add(struct mon_flow *f, const struct mon_seen *s, bool part)
@@ -60,6 +72,7 @@ void mon_read_add(struct mon_flow *f, const struct mon_seen *s, bool part)
 			       .dmalen = s->dmalen,
 			       .rkey = s->rkey,
 			       .epoch = f->epoch,
+			       .limit = UINT32_MAX,
 			       .opcode = s->opcode,
 			       .sport = s->sport,
 			       .used = true,
@@ -104,19 +117,34 @@ static void answered(struct mon_flow *req, int64_t pos)
 
 		if (r->used && pos >= r->pos && pos < r->pos + most(req, r))
 			r->answered = true;
+		if (r->used && r->answered && req->cause == VS_MON_CAUSE_IMPLIED && req->cause_pos == r->pos)
+			req->cause = VS_MON_CAUSE_NONE;
 	}
 }
 
 /* ---- is this packet in its place? ---- */
 
-static void place(struct mon_now *n, const struct mon_flow *req, const struct mon_read *r, uint32_t at)
+/* Responses of several requests for the same PSNs may be under way: is it in its place in one of them? */
+static bool begins_somewhere(struct mon_flow *req, int64_t pos, bool begins)
+{
+	for (unsigned i = 0; req->reads != NULL && i < MON_READS; i++) {
+		const struct mon_read *r = &req->reads[i];
+
+		if (r->used && !r->answered && pos >= r->pos && pos < r->pos + most(req, r) &&
+		    begins == (pos == r->pos))
+			return true;
+	}
+	return false;
+}
+
+static void place(struct mon_now *n, struct mon_flow *req, const struct mon_read *r, uint32_t at)
 {
 	const uint32_t count = mon_read_count(req, r), mtu = mon_read_mtu(req);
 	const bool ends = n->op->flags & VS_OPF_E, begins = n->op->flags & VS_OPF_B;
 	const uint32_t asked = is_read(r->opcode) ? r->dmalen : 0;
 	uint64_t rest;
 
-	if (begins != (at == 0) && (at == 0 || count != 0))
+	if (begins != (at == 0) && (at == 0 || count != 0) && !begins_somewhere(req, r->pos + at, begins))
 		mon_find(n, VS_RULE_READ_RESPONSE_START, r->frame, "%s at PSN +%u of the request in frame %u",
 			 n->op->name, at, r->frame);
 	if (count == 0 || !mon_flow_trusted(req))

@@ -4,6 +4,7 @@
  */
 #include "mon.h"
 
+#define SOON_NS UINT64_C(1000000)   /* a requester that an answer tells acts within that; a timer takes longer */
 #define RNR_SLACK_NS UINT64_C(2000) /* captures with microseconds round both times */
 
 static void adopt(struct mon_now *n, uint8_t cause, uint32_t frame)
@@ -46,7 +47,8 @@ static void timed_out(struct mon_now *n, int64_t last_ns)
 
 	if (f->retry_count < UINT8_MAX)
 		f->retry_count++;
-	if (!f->cm_known)
+	/* an answer that was seen may have been lost behind the capture, and the timer begins anew with each */
+	if (!f->cm_known || !f->answer_any || f->answer_ns >= last_ns)
 		return;
 	if (f->retry_count > f->cm_retry)
 		mon_find(n, VS_RULE_RETRY_EXCEEDED, 0, "%u times without progress; agreed were %u", f->retry_count,
@@ -56,12 +58,26 @@ static void timed_out(struct mon_now *n, int64_t last_ns)
 			 (unsigned long long)(ns / 1000), (unsigned long long)(f->cm_timeout_ns / 1000));
 }
 
+/* A READ or atomic with responses, one of which must have been lost on the rest of the way: a later one told. */
+static bool begun(const struct mon_now *n, int64_t pos)
+{
+	struct mon_flow *f = n->f;
+	const struct mon_read *r = mon_read_covering(f, pos);
+
+	uint64_t ns, soon = 4 * f->info.rtt_max_ns > SOON_NS ? 4 * f->info.rtt_max_ns : SOON_NS;
+
+	return r != NULL && r->started && (f->una > pos + 1 || mon_read_count(f, r) != 1) && f->answer_any &&
+	       mon_elapsed(f->answer_ns, n->in->time_ns, &ns) && ns < soon;
+}
+
 void mon_repeat_cause(struct mon_now *n, int64_t pos, int64_t last_ns)
 {
 	struct mon_flow *f = n->f;
 	const uint8_t cause = f->cause;
+	const bool goes_on = f->burst && pos > f->burst_pos;
 
-	if (cause != VS_MON_CAUSE_NONE) {
+	/* what was being sent again already when the NAK came goes on first */
+	if (cause != VS_MON_CAUSE_NONE && !(goes_on && pos > f->cause_pos)) {
 		adopt(n, cause, f->cause_frame);
 		if (cause == VS_MON_CAUSE_RNR)
 			waited(n, pos);
@@ -70,8 +86,10 @@ void mon_repeat_cause(struct mon_now *n, int64_t pos, int64_t last_ns)
 				 "%lld PSNs behind what the NAK in frame %u asks for", (long long)(pos - f->cause_pos),
 				 f->cause_frame);
 		f->cause = VS_MON_CAUSE_NONE;
-	} else if (f->burst && pos > f->burst_pos) {
+	} else if (goes_on) {
 		adopt(n, f->burst_cause, f->burst_frame);
+	} else if (begun(n, pos)) {
+		adopt(n, VS_MON_CAUSE_IMPLIED, f->una_frame);
 	} else {
 		adopt(n, VS_MON_CAUSE_TIMEOUT, 0);
 		timed_out(n, last_ns);
@@ -115,8 +133,10 @@ void mon_repeat(struct mon_now *n, const struct mon_seen *s, int64_t pos)
 	if (mon_elapsed(s->time_ns, n->in->time_ns, &ns))
 		n->out->rtt_ns = ns;
 	for (unsigned i = 0; f->reads != NULL && i < MON_READS; i++)
-		if (f->reads[i].used && f->reads[i].pos == pos)
+		if (f->reads[i].used && f->reads[i].pos == pos) {
 			f->reads[i].again = true;
+			f->reads[i].answered = false;
+		}
 	if (answered) {
 		n->out->flags |= VS_MON_DUPLICATE;
 		n->m->total.duplicates++;
@@ -168,7 +188,8 @@ bool mon_read_retry(struct mon_now *n, int64_t pos)
 		n->m->total.duplicates++;
 	}
 	mon_repeat_cause(n, pos, r->time_ns);
-	if (!mon_same_sender(n, r->sport))
+	/* as long as the path MTU is not known, it may be a request of its own */
+	if (!mon_same_sender(n, r->sport) || mon_read_count(f, r) == 0)
 		return true;
 	if (p->ext.reth.rkey != r->rkey || p->ext.reth.va < r->va ||
 	    p->ext.reth.va - r->va + p->ext.reth.dmalen > r->dmalen ||

@@ -321,6 +321,8 @@ static void fresh(struct mon_now *n, struct mon_seen *s)
 	} else {
 		behind(n, s, &part);
 	}
+	if (!part)
+		mon_read_bound(f, s->pos);
 	if (waits_for_data(s->opcode))
 		mon_read_add(f, s, part);
 }

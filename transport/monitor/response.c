@@ -35,6 +35,9 @@ void mon_progress(struct mon_now *n, struct mon_flow *req, int64_t pos)
 	req->una_frame = n->in->frame;
 	req->una_time_ns = n->in->time_ns;
 	req->retry_count = 0;
+	/* what it was to go back for is there */
+	if (req->cause != VS_MON_CAUSE_IMPLIED && pos > req->cause_pos)
+		req->cause = VS_MON_CAUSE_NONE;
 }
 
 /* Waits for the answer: the requester goes back to `pos`. */
@@ -44,14 +47,14 @@ static void sends_back(struct mon_now *n, struct mon_flow *req, uint8_t cause, i
 	req->cause_pos = pos;
 	req->cause_frame = n->in->frame;
 	req->cause_time_ns = n->in->time_ns;
-	req->burst = false;
 }
 
 /* ---- MSN ---- */
 
 /*
  * In a row of SENDs and WRITEs, MSN less the messages that end up to the acknowledged PSN is a constant. It is known
- * when two acknowledgements agree, or one came when nothing else was outstanding; one for a duplicate may be ahead.
+ * when two acknowledgements agree, or one came when nothing else was outstanding; one for a duplicate may be ahead of
+ * that, so they don't count.
  */
 static void msn(struct mon_now *n, struct mon_flow *req, const struct mon_seen *e, int64_t pos)
 {
@@ -147,8 +150,9 @@ static void ack(struct mon_now *n, struct mon_flow *req, int64_t pos)
 	req->credits = n->out->credits;
 	if (e == NULL)
 		return;
-	if (e->iter == 1)
-		mon_rtt(n, req, e->time_ns);
+	if (e->iter > 1)
+		return;
+	mon_rtt(n, req, e->time_ns);
 	msn(n, req, e, pos);
 }
 
@@ -244,6 +248,8 @@ void mon_response(struct mon_now *n, struct mon_seen *s, const struct mon_seen *
 	/* of a connection that is over, or not begun in this capture */
 	if (pos > req->next_hi + MON_EPOCH_JUMP || pos < req->next_lo - MON_EPOCH_JUMP || unasked(n, req, pos))
 		return;
+	req->answer_any = true;
+	req->answer_ns = n->in->time_ns;
 	if (!is_acknowledge(n->p->bth.opcode)) {
 		if (n->op->flags & VS_OPF_A)
 			mon_atomic_response(n, req, pos, before);

@@ -5,6 +5,8 @@
  *   sim_soak [--seeds N | --seconds N | --packets N] [--first N]    many runs: so many, or until time or packets are up
  *   sim_soak --seed N [--verbose] [--capture FILE] [--trace FILE]   one run; its events; its packets; a .vst file
  *   --deviation NAME                                                with a defect in every device: it should be found
+ *   --monitor                                                       the monitor watches (instead of --capture): all
+ *                                                                   that it claims is false; what it found, by rule
  *
  * Exit 0: no violation. 1: one was found: what, where, and the command that replays it. 2: usage.
  */
@@ -138,6 +140,7 @@ static void run(struct soak *s)
 
 	world_make(s);
 	open_capture(s);
+	monitor_begin(s);
 	cm_wait(s);
 	work_receives(s, false);
 	while (s->posted < s->wanted || work_left(s)) {
@@ -227,6 +230,7 @@ static int one(const struct options *opt, struct totals *t)
 		if (opt->verbose)
 			describe(&s, stdout);
 		world_end(&s);
+		monitor_end(&s);
 		close_files(&s);
 		watch_free(s.watch);
 		return 0;
@@ -272,8 +276,10 @@ static bool number(const char *text, uint64_t *v)
 
 static int usage(void)
 {
-	fprintf(stderr, "usage: sim_soak [--seeds N | --seconds N | --packets N] [--first N] [--deviation NAME]\n"
-			"       sim_soak --seed N [--verbose] [--capture FILE] [--trace FILE] [--deviation NAME]\n");
+	fprintf(stderr,
+		"usage: sim_soak [--seeds N | --seconds N | --packets N] [--first N] [--deviation NAME] [--monitor]\n"
+		"       sim_soak --seed N [--verbose] [--capture FILE] [--trace FILE] [--deviation NAME] "
+		"[--monitor]\n");
 	return 2;
 }
 
@@ -295,6 +301,10 @@ int main(int argc, char **argv)
 
 		if (strcmp(argv[i], "--verbose") == 0) {
 			opt.verbose = true;
+			continue;
+		}
+		if (strcmp(argv[i], "--monitor") == 0) {
+			opt.monitor = true;
 			continue;
 		}
 		if (i + 1 == argc)
@@ -322,6 +332,8 @@ int main(int argc, char **argv)
 		if (one(&opt, &t) != 0)
 			return 1;
 		report(&t, opt.seed, now_s() - start);
+		if (opt.monitor)
+			monitor_report(stdout);
 		return 0;
 	}
 	for (uint64_t k = 0; packets > 0   ? t.packets < packets
@@ -333,5 +345,7 @@ int main(int argc, char **argv)
 			return 1;
 	}
 	report(&t, first, now_s() - start);
+	if (opt.monitor)
+		monitor_report(stdout);
 	return 0;
 }

@@ -11,6 +11,7 @@
  *   soak_beside.c   completion events, draining, recovering from SQE, resizing, limits
  *   soak_passing.c  a region that is registered anew, now and then under the feet of those who use it
  *   soak_events.c   judges the stream of events
+ *   soak_monitor.c  the monitor watches: whatever it claims is false
  *
  * The model knows what was posted and what the verbs promise; it never asks the engine. Every byte of every
  * host has an expected value, save those that a request in flight may change.
@@ -204,6 +205,7 @@ enum mood { CLEAN, LOSSY, STORMY, HOSTILE }; /* faults: none; ones that retries 
 struct options {
 	uint64_t seed;
 	bool verbose;
+	bool monitor; /* judges, and must have nothing to say */
 	const char *capture, *trace;
 	uint64_t deviations; /* defects that every device commits: to see that they are found */
 	uint64_t max_steps;  /* 0: none */
@@ -238,7 +240,8 @@ struct soak {
 	uint64_t last_time[MAX_HOSTS][MAX_CQS];
 	uint8_t scratch[MESSAGE_MAX];
 	struct watch *watch;
-	char *faults; /* the rules, one a line */
+	struct judge *judge; /* the monitor */
+	char *faults;        /* the rules, one a line */
 	struct vs_writer *writer;
 	FILE *trace;
 	jmp_buf out;
@@ -331,6 +334,11 @@ bool passing_open(const struct host *h); /* may a new request name it? */
 void passing_enter(struct wr *w);        /* posted */
 void passing_leave(struct wr *w);        /* completed */
 void passing_some(struct soak *s);
+
+/* soak_monitor.c */
+void monitor_begin(struct soak *s);
+void monitor_end(struct soak *s);
+void monitor_report(FILE *f); /* findings by rule, of all runs */
 
 /* soak_events.c */
 struct watch *watch_new(struct soak *s);
