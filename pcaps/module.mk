@@ -5,7 +5,7 @@ PCAP_BIN      := $(B)/bin/vs-pcap
 ALL           += $(PCAP_BIN)
 INSTALL_BINS  += $(PCAP_BIN)
 INSTALL_MANS  += docs/man/vs-pcap.1
-CHECK_TARGETS += check-pcap check-pcap-gen check-pcaps
+CHECK_TARGETS += check-pcap check-pcap-gen check-pcap-check check-pcaps
 CHECK_PROGRAMS += $(B)/tests/capcmp
 
 $(PCAP_BIN): $(call obj,$(PCAP_SRCS)) $(LIBVS) $(LIBJUDGE) $(LIBWIRE)
@@ -24,6 +24,9 @@ check-pcap: all $(PCAP_CMP) ## vs-pcap on recorded captures, and over a veth pai
 check-pcap-gen: all ## vs-pcap gen: what it writes, and what it says of wrong scripts
 	@pcaps/tests/gen.sh $(B)
 
+check-pcap-check: all ## vs-pcap check: what it finds in generated and recorded captures
+	@pcaps/tests/check.sh $(B) $(VS_SHARED)
+
 check-pcaps: all ## the capture library: made anew, compared, counted by Wireshark
 	@B='$(B)' pcaps/tests/library.sh
 
@@ -39,4 +42,4 @@ bench-replay: all $(PCAP_CMP) ## rate of vs-pcap replay against tcpreplay -t, in
 	@scripts/deps.sh bench
 	@pcaps/tests/bench_replay.sh $(B)
 
-.PHONY: check-pcap check-pcap-gen check-pcaps pcaps bench-replay
+.PHONY: check-pcap check-pcap-gen check-pcap-check check-pcaps pcaps bench-replay

@@ -1,0 +1,233 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
+#
+# check.sh - vs-pcap check: what it finds in generated and recorded captures, against facts that others wrote down.
+#
+#   pcaps/tests/check.sh BUILD_FOLDER [FOLDER_WITH_MORE_CAPTURES]
+set -euo pipefail
+export LC_ALL=C TZ=UTC
+cd "$(dirname "$0")/../.."
+# shellcheck source=pcaps/tests/lib.sh
+. pcaps/tests/lib.sh "${1:?which build folder?}"
+shared=${2:-../shared}/captures
+
+keys=(packets roce_packets icrc_bad flows retransmissions gaps network_duplicates psn_sequence invalid_request
+	remote_access remote_operational other rnr_naks cnps)
+
+field() { # KEY FILE: the number
+	sed -n "s/^ *\"$1\": \([0-9]*\),*\$/\1/p" "$2" | head -n 1
+}
+
+# ---- counts ----
+
+# The contract: both count repeats, gaps and refusals by the same words of the manual, in code of their own.
+counts_agree_with_the_facts_of_every_generated_capture() {
+	local facts key n=0 bad=0 want got
+	for facts in pcaps/generated/*.expect.json; do
+		run "$vp" check --json "${facts%.expect.json}.pcap"
+		case $rc in 0 | 1 | 127) ;; *) cat "$tmp/err"; return 1 ;; esac
+		for key in "${keys[@]}"; do
+			want=$(field "$key" "$facts") got=$(field "$key" "$tmp/out")
+			[ "$want" = "$got" ] || { echo "$facts: $key: $got, expected $want" && bad=1; }
+		done
+		n=$((n + 1))
+	done
+	[ "$n" -gt 100 ] && [ $bad = 0 ]
+}
+
+# The simulator knows what its responder had executed. The wire can't show it where a responder is a script (more),
+# where the answer was lost before anybody saw it, or nothing answers (fewer).
+duplicates_agree_with_the_simulator_where_the_wire_shows_them() {
+	local facts name bad=0 want got
+	local except=' duplicate-by-the-network duplicate-send-middle implied-nak incast-drop loss-last psn-mismatch '
+	for facts in pcaps/generated/*.expect.json; do
+		name=$(basename "$facts" .expect.json)
+		run "$vp" check --json "${facts%.expect.json}.pcap"
+		want=$(field duplicates "$facts") got=$(field duplicates "$tmp/out")
+		case $except in
+		*" $name "*) [ "$want" != "$got" ] || { echo "$name agrees: take it from the list" && bad=1; } ;;
+		*) [ "$want" = "$got" ] || { echo "$name: $got, expected $want" && bad=1; } ;;
+		esac
+	done
+	return $bad
+}
+
+# What one packet breaks, vs-pcap gen wrote down too, as FRAME: REASON. Of frames with a bad ICRC nothing else counts.
+broken_rules_of_single_packets_are_all_found() {
+	local facts frame rule bad=0
+	for facts in pcaps/generated/*.expect.json; do
+		run "$vp" check --json "${facts%.expect.json}.pcap"
+		sed -n '/"broken_rules": \[$/,/\]/s/^ *"\([0-9]*\): \([a-z0-9_]*\)",*$/\1 \2/p' "$facts" >"$tmp/broken"
+		while read -r frame rule; do
+			grep -A 2 "\"rule\": \"$rule\"" "$tmp/out" | grep -q "\"frame\": $frame," && continue
+			echo "$facts: frame $frame: $rule is not found"
+			bad=1
+		done <"$tmp/broken"
+	done
+	return $bad
+}
+
+# ---- captures of rxe, by the text beside them ----
+
+found_by_check() { # FILE: a line as in FINDINGS, without lost=
+	local j=$tmp/json
+	"$vp" check --json "$1" >"$j" || true
+	echo "packets=$(field packets "$j")" \
+		"repeats=$(($(field retransmissions "$j") + $(field network_duplicates "$j")))" \
+		"naks=$(field psn_sequence "$j")/$(field invalid_request "$j")/$(field remote_access "$j")/$(field \
+			remote_operational "$j")" \
+		"rnr=$(field rnr_naks "$j") duplicates=$(field duplicates "$j")"
+}
+
+# lost=F:G:CAUSE in the listing of packets
+repaired() { # F G CAUSE
+	local line
+	line=$(grep "^ *$2  stream" "$tmp/listing")
+	case $line in *'[retransmission of frame '*) ;; *) echo "frame $2: no retransmission: $line" && return 1 ;; esac
+	case $3:$line in
+	nak:*"of frame $1 (NAK PSN sequence error"*) ;;
+	other:*'(NAK'*) echo "frame $2: no NAK asked for it: $line" && return 1 ;;
+	other:*) ;;
+	*) echo "frame $2: $line" && return 1 ;;
+	esac
+}
+
+captures_of_rxe_show_what_the_text_beside_them_proves() {
+	local name file want got item n=0 bad=0 f g cause
+	while read -r name want; do
+		file=$rec/$name.pcap
+		[ -e "$file" ] || file=$shared/rxe/$name.pcap
+		[ -e "$file" ] || continue
+		got=$(found_by_check "$file")
+		case $want in *duplicates=-*) got=${got%=*}=- ;; esac
+		# the last packet was lost: nothing had told that those before it were there
+		[ "$name" != loss_send_req_last ] || got=${got/duplicates=0/duplicates=3}
+		[ "${want%% lost=*}" = "$got" ] || { echo "$name: $got, expected $want" && bad=1; }
+		"$vp" check --packets "$file" >"$tmp/listing" || { echo "$name: a must-rule is broken" && bad=1; }
+		for item in $want; do
+			case $item in lost=*) ;; *) continue ;; esac
+			IFS=: read -r f g cause <<<"${item#lost=}"
+			repaired "$f" "$g" "$cause" || { echo "$name" && bad=1; }
+		done
+		n=$((n + 1))
+	done < <(grep -v '^#' "$rec/FINDINGS")
+	echo "$n captures"
+	[ "$n" -ge 10 ] && [ $bad = 0 ]
+}
+
+# Only where the captures are: the golden file is what the script makes of the text.
+the_golden_findings_are_what_the_text_says() {
+	[ -d "$shared/rxe" ] || return 0
+	awk -f pcaps/tests/txt-findings.awk "$shared"/rxe/*.txt >"$tmp/made"
+	grep -v '^#' "$rec/FINDINGS" | diff - "$tmp/made"
+}
+
+# Every must-rule that real devices break is known, by capture, in docs/rxe-behaviour.md.
+must_rules_that_rxe_breaks_are_the_documented_ones() {
+	local file name rules bad=0
+	for file in "$rec"/*.pcap "$shared"/rxe/*.pcap "$shared"/rxe-6.12/*.pcap "$shared"/public/*.pcap; do
+		name=$(basename "$file" .pcap)
+		case $name in host_peer_* | \*) continue ;; esac # these hold malformed packets on purpose
+		"$vp" check --summary "$file" >"$tmp/out" || true
+		rules=$(sed -n 's/^must  \([a-z0-9_]*\).*/\1/p' "$tmp/out")
+		for rule in $rules; do
+			grep -q "^| \`$rule\` .*[ ,(]$name[ ,)]" docs/rxe-behaviour.md && continue
+			echo "$file: $rule is not documented"
+			bad=1
+		done
+	done
+	return $bad
+}
+
+# ---- the command ----
+
+json_has_the_keys_of_the_contract_and_no_others() {
+	"$vp" check --json pcaps/generated/nak-psn-sequence.pcap >"$tmp/out" || true
+	sed -n 's/^  "\([a-z_]*\)": .*/\1/p' "$tmp/out" >"$tmp/got"
+	diff "$tmp/got" - <<-'KEYS'
+		packets
+		roce_packets
+		icrc_bad
+		flows
+		retransmissions
+		duplicates
+		gaps
+		network_duplicates
+		naks
+		rnr_naks
+		cnps
+		violations
+	KEYS
+	"$vp" check --json pcaps/generated/malformed-bth.pcap >"$tmp/out" || true
+	[ "$(grep -o '^      "[a-z]*"' "$tmp/out" | sort -u | tr -d ' "\n')" = frameleverltextruleve ] ||
+		[ "$(grep -o '^      "[a-z]*"' "$tmp/out" | sort -u | tr -d ' \n')" = '"frame""level""rule""text"' ]
+}
+
+the_exit_code_says_whether_a_must_rule_is_broken() {
+	run "$vp" check pcaps/generated/loss-middle.pcap
+	expect_rc 0
+	run "$vp" check pcaps/generated/malformed-bth.pcap
+	expect_rc 1
+	run "$vp" check "$rec/siw_rping.pcap"
+	expect_rc 127
+	run "$vp" check "$tmp/absent.pcap"
+	expect_rc 2
+	expect_err "can't be opened"
+}
+
+text_is_worst_first_with_frames_and_clauses() {
+	run "$vp" check pcaps/generated/malformed-payload.pcap
+	expect_rc 1
+	expect_out 'must  payload_empty (C9-92): '
+	expect_out '    frame '
+	[ "$(grep -oE '^(must|should|note) ' "$tmp/out" | uniq | tr -d '\n')" = "$(grep -oE '^(must|should|note) ' "$tmp/out" |
+		sort -u | sed 's/must/1&/; s/should/2&/; s/note/3&/' | sort | sed 's/^.//' | tr -d '\n')" ]
+}
+
+standard_input_is_a_capture_too() {
+	[ "$("$vp" check - <"$rec/loss_send_req_mid.pcap" | tail -n +2)" = "$("$vp" check "$rec/loss_send_req_mid.pcap" |
+		tail -n +2)" ]
+}
+
+a_damaged_file_is_judged_up_to_the_damage() {
+	head -c 5000 "$rec/loss_send_req_mid.pcap" >"$tmp/cut.pcap"
+	run "$vp" check "$tmp/cut.pcap"
+	expect_rc 1
+	expect_out 'RDMA packets'
+	expect_err 'cut.pcap'
+}
+
+the_list_names_sixty_rules_and_more() {
+	run "$vp" check --list
+	expect_rc 0
+	[ "$(wc -l <"$tmp/out")" -ge 60 ]
+	[ -z "$(awk '{ print $1 }' "$tmp/out" | sort | uniq -d)" ]
+	! grep -q udp_csum "$tmp/out"
+}
+
+usage_errors_are_one_line() {
+	local args
+	for args in '' '--json --summary x' '--bogus x' 'x y' '-i' '--json=1 x'; do
+		# shellcheck disable=SC2086 # several words
+		run "$vp" check $args
+		expect_rc 2
+		[ "$(wc -l <"$tmp/err")" = 1 ]
+	done
+	run "$vp" check -i no-such-interface
+	expect_rc 2
+	expect_err 'no-such-interface'
+}
+
+help_names_every_option() {
+	local option
+	run "$vp" check --help
+	expect_rc 0
+	for option in --json --summary --packets --list -i; do
+		expect_out "$option"
+	done
+}
+
+while read -r claim <&3; do
+	check "$claim"
+done 3< <(sed -n 's/^\([a-z][a-z0-9_]*_[a-z0-9_]*\)() {$/\1/p' "$0" | grep -v '^found_by_check$')
+finish
