@@ -266,9 +266,20 @@ void mon_flow_pair(struct vs_monitor *m, struct mon_flow *a, struct mon_flow *b,
 		a->stream = b->stream;
 }
 
+/* Requests between the same addresses, in the same direction, that nothing is known to answer? */
+static bool has_rivals(const struct mon_flow *f)
+{
+	for (const struct mon_flow *q = f->pair->flows; q != NULL; q = q->pair_next)
+		if (q != f && q->peer == NULL && q->req.any && mon_addr_equal(&q->key.src, &f->key.src))
+			return true;
+	return false;
+}
+
 bool mon_flow_trusted(const struct mon_flow *f)
 {
-	return f->peer != NULL && (!f->inferred || (!f->doubtful && (f->pair->count <= 2 || f->confirmed > CONFIRMED)));
+	if (f->peer == NULL || f->doubtful)
+		return false;
+	return !f->inferred || f->pair->count <= 2 || (f->confirmed > CONFIRMED && !has_rivals(f));
 }
 
 /* Is there a request at this PSN, or a READ that covers it, not answered yet? */

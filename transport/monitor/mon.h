@@ -27,7 +27,7 @@
 #define MON_EPOCH_JUMP 65536                /* PSNs: further away is another connection with the same QP number */
 #define MON_READS 64u                       /* READs and atomics that a flow remembers for their responses */
 #define MON_TIME_MAX INT64_C(3600000000000) /* ns: differences beyond an hour are jumps of a clock */
-#define MON_ENDLESS INT64_MAX
+#define MON_UNKNOWN UINT32_MAX /* a length that a snap length hides */
 
 struct mon_addr {
 	uint8_t b[16];

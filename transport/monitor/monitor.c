@@ -136,13 +136,14 @@ static void fill(struct mon_now *n, struct mon_seen *s, int64_t pos)
 	s->time_ns = s->last_ns = n->in->time_ns;
 	s->frame = n->in->frame;
 	s->epoch = n->f->epoch;
-	s->len = n->len_known ? n->len : UINT32_MAX;
+	s->len = n->len_known ? n->len : MON_UNKNOWN;
 	s->icrc = p->icrc;
 	s->icrc_known = p->flags & VS_PKT_HAS_ICRC;
 	s->ip_id = p->encap == VS_ENCAP_ROCEV2_IPV4 ? p->ipv4.id : 0;
 	s->request = n->op->flags & VS_OPF_Q;
 	s->iter = 1;
 	s->sport = mon_sport(p);
+	s->dmalen = MON_UNKNOWN;
 	if (p->hdrs & VS_HDR_RETH) {
 		s->va = p->ext.reth.va;
 		s->rkey = p->ext.reth.rkey;

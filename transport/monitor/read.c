@@ -32,6 +32,8 @@ uint32_t mon_read_count(const struct mon_flow *req, const struct mon_read *r)
 
 	if (!is_read(r->opcode) || r->dmalen <= 256)
 		return 1;
+	if (r->dmalen == MON_UNKNOWN)
+		return 0;
 	return mtu != 0 ? vs_psn_count(r->dmalen, mtu) : 0;
 }
 
@@ -40,9 +42,11 @@ static uint32_t most(const struct mon_flow *req, const struct mon_read *r)
 {
 	const uint32_t n = mon_read_count(req, r);
 
+	uint32_t upper = r->dmalen == MON_UNKNOWN ? MON_EPOCH_JUMP : vs_psn_count(r->dmalen, 256);
+
 	if (n != 0)
 		return n;
-	return vs_psn_count(r->dmalen, 256) < r->limit ? vs_psn_count(r->dmalen, 256) : r->limit;
+	return upper < r->limit ? upper : r->limit;
 }
 
 void mon_read_bound(struct mon_flow *f, int64_t pos)
@@ -147,15 +151,16 @@ static void place(struct mon_now *n, struct mon_flow *req, const struct mon_read
 	if (begins != (at == 0) && (at == 0 || count != 0) && !begins_somewhere(req, r->pos + at, begins))
 		mon_find(n, VS_RULE_READ_RESPONSE_START, r->frame, "%s at PSN +%u of the request in frame %u",
 			 n->op->name, at, r->frame);
-	if (count == 0 || !mon_flow_trusted(req))
+	if (count == 0)
 		return;
 	if (ends != (at + 1 == count)) {
-		mon_find(n, VS_RULE_READ_RESPONSE_ORDER, r->frame, "%s is packet %u of %u of the READ in frame %u",
-			 n->op->name, at + 1, count, r->frame);
+		if (mon_flow_trusted(req))
+			mon_find(n, VS_RULE_READ_RESPONSE_ORDER, r->frame,
+				 "%s is packet %u of %u of the READ in frame %u", n->op->name, at + 1, count, r->frame);
 		return;
 	}
 	rest = asked - (uint64_t)at * mtu;
-	if (ends && n->len_known && n->len != rest)
+	if (ends && n->len_known && n->len != rest && mon_flow_trusted(req))
 		mon_find(n, VS_RULE_READ_RESPONSE_LENGTH, r->frame, "%u bytes of payload instead of %llu for frame %u",
 			 n->len, (unsigned long long)rest, r->frame);
 }
@@ -214,8 +219,7 @@ void mon_atomic_response(struct mon_now *n, struct mon_flow *req, int64_t pos, c
 	struct mon_read *r = mon_read_covering(req, pos);
 
 	if (before != NULL && before->va != n->p->ext.atomicack_origdata && before->epoch == n->f->epoch &&
-	    mon_same_sender(n, before->sport) &&
-	    mon_flow_trusted(req))
+	    mon_same_sender(n, before->sport) && mon_flow_trusted(req))
 		mon_find(n, VS_RULE_ATOMIC_REPLAY, before->frame, "0x%llx; frame %u said 0x%llx",
 			 (unsigned long long)n->p->ext.atomicack_origdata, before->frame,
 			 (unsigned long long)before->va);

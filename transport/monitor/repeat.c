@@ -103,6 +103,8 @@ static void same_reth(struct mon_now *n, const struct mon_seen *s)
 {
 	const struct vs_pkt *p = n->p;
 
+	if (s->dmalen == MON_UNKNOWN)
+		return;
 	if (p->ext.reth.va == s->va && p->ext.reth.rkey == s->rkey && p->ext.reth.dmalen == s->dmalen)
 		return;
 	if (n->op->flags & VS_OPF_D) {
@@ -118,6 +120,8 @@ static void same_atomic(struct mon_now *n, const struct mon_seen *s)
 {
 	const struct vs_pkt *p = n->p;
 
+	if (s->len == MON_UNKNOWN)
+		return;
 	if (p->ext.atomiceth.va != s->va || p->ext.atomiceth.rkey != s->rkey || p->ext.atomiceth.swapadd != s->a ||
 	    p->ext.atomiceth.compare != s->b)
 		mon_find(n, VS_RULE_REPEAT_ATOMIC, s->frame, "frame %u had other operands", s->frame);
@@ -142,10 +146,10 @@ void mon_repeat(struct mon_now *n, const struct mon_seen *s, int64_t pos)
 		n->m->total.duplicates++;
 		mon_find(n, VS_RULE_REPEAT_ACKNOWLEDGED, f->una_frame, "frame %u acknowledges it", f->una_frame);
 	}
-	/* what was acknowledged may be a connection of the past */
-	if (answered || s->epoch != f->epoch || !mon_same_sender(n, s->sport))
+	/* what was acknowledged, or could have been unseen, may be of a connection of the past */
+	if (answered || !f->una_any || s->epoch != f->epoch || !mon_same_sender(n, s->sport))
 		return;
-	if (n->len_known && s->len != UINT32_MAX && n->len != s->len)
+	if (n->len_known && s->len != MON_UNKNOWN && n->len != s->len)
 		mon_find(n, VS_RULE_REPEAT_LENGTH, s->frame, "%u bytes of payload; frame %u had %u", n->len, s->frame,
 			 s->len);
 	if (n->p->hdrs & VS_HDR_RETH)

@@ -108,7 +108,7 @@ static void other_opcode(struct mon_now *n, const struct mon_seen *s)
 		if (opcode == s->opcode || !(vs_opcodes[opcode].flags & VS_OPF_Q))
 			continue;
 		o = mon_seen_find(f, s->psn, opcode, s->pos);
-		if (o == NULL || o->epoch != f->epoch || (f->una_any && s->pos < f->una) ||
+		if (o == NULL || o->epoch != f->epoch || !f->una_any || s->pos < f->una ||
 		    !mon_same_sender(n, o->sport))
 			continue;
 		mon_find(n, VS_RULE_REPEAT_OPCODE, o->frame, "PSN 0x%06x was %s in frame %u and is %s now", s->psn,
@@ -173,7 +173,7 @@ static void after_read(struct mon_now *n, const struct mon_seen *s)
 {
 	const struct mon_read *r = mon_read_covering(n->f, s->pos - 1);
 
-	if (r == NULL || !is_read(r->opcode))
+	if (r == NULL || !is_read(r->opcode) || r->dmalen == MON_UNKNOWN)
 		return;
 	for (uint32_t mtu = 256; mtu <= VS_MTU_MAX; mtu *= 2)
 		if (r->pos + vs_psn_count(r->dmalen, mtu) == s->pos)

@@ -32,6 +32,20 @@ check-rows: ## every row of the inventory that an engine can show has a test tha
 		transport/tests/check-rows.sh $(VS_SHARED)/spec/inventory.tsv docs/architecture.md transport/tests/test_*.c; \
 	else echo 'skip check-rows: no $(VS_SHARED)/spec/inventory.tsv'; fi
 
+# The monitor on captures that show less than they could, and on random runs in which everybody keeps the rules.
+MONITOR_CHECK := $(B)/tests/monitor_check
+MONITOR_SEEDS ?= $(if $(SAN),20,200)
+CHECK_TARGETS += check-monitor
+CHECK_PROGRAMS += $(MONITOR_CHECK)
+
+check-monitor: $(MONITOR_CHECK) $(SOAK) ## no false claim of the monitor: captures halved, thinned, one-sided; random runs (MONITOR_SEEDS=n)
+	@$(MONITOR_CHECK) pcaps/recorded/*.pcap pcaps/generated/*.pcap $(wildcard $(VS_SHARED)/captures/*/*.pcap)
+	@$(SOAK) --monitor --seeds $(MONITOR_SEEDS)
+
+$(MONITOR_CHECK): $(call obj,transport/tests/monitor_check.c) $(LIBVS) $(LIBJUDGE) $(LIBWIRE)
+	@mkdir -p $(@D)
+	$(CC) $(OPT) $(SANFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS_VS)
+
 FUZZERS += transport/tests/fuzz_capture
 FUZZ_SEEDS_fuzz_capture := pcaps/recorded
 FUZZERS += transport/tests/fuzz_cm
@@ -51,4 +65,4 @@ $(B)/tests/mkseeds: $(call obj,transport/tests/mkseeds.c) $(LIBVS) $(LIBWIRE)
 
 include transport/tests/strength.mk
 
-.PHONY: run-unit check-captures check-rows
+.PHONY: run-unit check-captures check-rows check-monitor

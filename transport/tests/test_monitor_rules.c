@@ -163,8 +163,16 @@ static void write_length_under(bool wrong)
 	request(VS_OP_RC_WRITE_LAST, 1, 8);
 }
 
+/* What is outstanding is known from an acknowledgement of what was before. */
+static void acknowledged_before(void)
+{
+	request(VS_OP_RC_SEND_ONLY, 0xffffff, 8);
+	ack(0xffffff, 1);
+}
+
 static void repeat_opcode(bool wrong)
 {
+	acknowledged_before();
 	request(VS_OP_RC_SEND_FIRST, 0, 256);
 	request(VS_OP_RC_SEND_LAST, 1, 8);
 	request(wrong ? VS_OP_RC_SEND_ONLY : VS_OP_RC_SEND_FIRST, 0, 256);
@@ -172,12 +180,14 @@ static void repeat_opcode(bool wrong)
 
 static void repeat_length(bool wrong)
 {
+	acknowledged_before();
 	request(VS_OP_RC_SEND_ONLY, 0, 8);
 	request(VS_OP_RC_SEND_ONLY, 0, wrong ? 12 : 8);
 }
 
 static void repeat_reth(bool wrong)
 {
+	acknowledged_before();
 	request(VS_OP_RC_WRITE_ONLY, 0, 8);
 	make_request(VS_OP_RC_WRITE_ONLY, 0, 8);
 	rig.p.ext.reth.va += wrong ? 8 : 0;
@@ -186,6 +196,7 @@ static void repeat_reth(bool wrong)
 
 static void repeat_atomic(bool wrong)
 {
+	acknowledged_before();
 	atomic_request(0, 1);
 	atomic_request(0, wrong ? 2 : 1);
 }
@@ -669,7 +680,7 @@ static void unlikely(struct vs_pkt *p, unsigned what)
 		p->udp.dport++;
 		break;
 	default:
-		p->bth.destqp = what & 1 ? what & 2 : VS_QPN_MULTICAST;
+		p->bth.destqp = what == 4 ? VS_QPN_MULTICAST : what == 5 ? 0 : VS_QPN_GSI;
 		break;
 	}
 }
@@ -710,7 +721,7 @@ START_TEST(rules_of_one_packet_are_found_where_they_are_broken_alone)
 		if (!damaged(&g, &seed, i))
 			continue;
 		if (i % 64 == 61) /* a parser believes it: set behind its back */
-			g.p.lrh.lnh ^= 1;
+			g.p.lrh.lnh ^= 1, g.p.ipv4.frag = 0x2000;
 		judge(&g.p, i % 64 == 63 && vs_gen_native(encap), broken);
 	}
 	for (unsigned r = 1; r < VS_RULE_COUNT; r++)
