@@ -20,6 +20,7 @@ struct mon_cm_conn {
 	uint64_t tid;
 	uint32_t qpn[2], start_psn[2]; /* of a, of b: each says where the requests of the other begin */
 	uint32_t mtu;
+	uint8_t tclass;
 	uint8_t retry, rnr_retry[2], depth[2], timeout; /* of the requests of a, of b */
 };
 
@@ -80,7 +81,8 @@ static void req(struct mon_now *n, const struct vs_cm_req *q, uint64_t tid)
 				  .retry = q->retry_count,
 				  .rnr_retry = {7, q->rnr_retry_count},
 				  .depth = {q->initiator_depth, q->responder_resources},
-				  .timeout = q->primary_ack_timeout};
+				  .timeout = q->primary_ack_timeout,
+				  .tclass = q->primary_traffic_class};
 }
 
 /* The flow of the requests of side `who`. */
@@ -93,6 +95,7 @@ static void agree(struct mon_flow *f, const struct mon_cm_conn *c, unsigned who)
 	f->cm_rnr_retry = c->rnr_retry[who];
 	f->cm_depth = c->depth[who];
 	f->cm_timeout_ns = c->timeout != 0 ? vs_cm_timeout_ns(c->timeout) : 0;
+	f->cm_tclass = c->tclass;
 	f->cm_first_checked = false;
 }
 
@@ -174,6 +177,9 @@ void mon_cm_first_request(struct mon_now *n)
 	f->cm_first_checked = true;
 	if (n->p->bth.psn != f->cm_start_psn)
 		mon_find(n, VS_RULE_CM_FIRST_PSN, 0, "PSN 0x%06x; agreed was 0x%06x", n->p->bth.psn, f->cm_start_psn);
+	if (n->p->encap >= VS_ENCAP_ROCEV1 && mon_tclass(n->p) >> 2 != f->cm_tclass >> 2)
+		mon_find(n, VS_RULE_CM_TCLASS, 0, "DSCP %u; traffic class 0x%02x is DSCP %u", mon_tclass(n->p) >> 2,
+			 f->cm_tclass, f->cm_tclass >> 2);
 }
 
 void mon_cm(struct mon_now *n)

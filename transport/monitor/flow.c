@@ -221,7 +221,7 @@ void mon_flow_restart(struct mon_flow *f)
 {
 	f->epoch++;
 	f->req.any = false;
-	f->una_any = f->msn_any = f->nak_any = f->fatal_any = f->rnr_any = f->credits_any = false;
+	f->una_any = f->msn_any = f->nak_any = f->fatal_any = f->rnr_any = f->credits_any = f->broken_any = false;
 	f->cause = VS_MON_CAUSE_NONE;
 	f->burst = f->last_known = f->mtu_mixed = false;
 	f->mtu = 0;

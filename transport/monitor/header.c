@@ -59,7 +59,7 @@ void mon_header_alone(struct mon_now *n)
 
 /* ---- what stays the same ---- */
 
-static uint8_t tclass_of(const struct vs_pkt *p)
+uint8_t mon_tclass(const struct vs_pkt *p)
 {
 	switch (p->encap) {
 	case VS_ENCAP_ROCEV2_IPV4:
@@ -102,7 +102,7 @@ static void compare_udp(struct mon_now *n, const struct mon_fixed *was, const st
 void mon_header_flow(struct mon_now *n)
 {
 	const struct vs_pkt *p = n->p;
-	const uint8_t tclass = tclass_of(p);
+	const uint8_t tclass = mon_tclass(p);
 	struct mon_fixed is = {.pkey = p->bth.pkey,
 			       .sport = mon_sport(p),
 			       .migreq = p->bth.migreq,

@@ -71,6 +71,7 @@ struct mon_read {
 	bool started;        /* some response was seen */
 	bool implied;        /* an answer to a later request was seen first */
 	bool again;          /* it was asked for again */
+	uint8_t unanswered;  /* so often since its last response */
 };
 
 struct mon_space {
@@ -147,6 +148,10 @@ struct mon_flow {
 	int64_t burst_pos; /* of it */
 	uint8_t burst_cause;
 	uint32_t burst_frame;
+	/* the newest request that has to be refused */
+	bool broken_any;
+	int64_t broken_pos;
+	uint32_t broken_frame;
 	/* NAKs */
 	bool nak_any, fatal_any, rnr_any;
 	int64_t nak_pos, fatal_pos, rnr_pos;
@@ -160,7 +165,7 @@ struct mon_flow {
 	/* CM */
 	bool cm_known;
 	uint32_t cm_start_psn, cm_mtu;
-	uint8_t cm_retry, cm_rnr_retry, cm_depth;
+	uint8_t cm_retry, cm_rnr_retry, cm_depth, cm_tclass;
 	uint64_t cm_timeout_ns;
 	bool cm_first_checked;
 	uint8_t rnr_count, retry_count;
@@ -244,6 +249,7 @@ struct mon_seen *mon_seen_request(struct mon_flow *f, uint32_t psn, int64_t pos)
 struct mon_seen *mon_seen_add(struct vs_monitor *m, struct mon_flow *f, uint32_t psn);
 
 /* ---- header.c ---- */
+uint8_t mon_tclass(const struct vs_pkt *p);
 void mon_header_alone(struct mon_now *n);
 void mon_header_flow(struct mon_now *n);
 void mon_cnp(struct mon_now *n);
@@ -263,6 +269,8 @@ void mon_learn_mtu(struct mon_now *n);
 void mon_response(struct mon_now *n, struct mon_seen *s, const struct mon_seen *before);
 /* Everything before `pos` is acknowledged. */
 void mon_progress(struct mon_now *n, struct mon_flow *req, int64_t pos);
+/* A positive answer for `pos`: did it cover a request that had to be refused? */
+void mon_broken_accepted(struct mon_now *n, struct mon_flow *req, int64_t pos);
 void mon_read_response(struct mon_now *n, struct mon_flow *req, int64_t pos, bool repeat);
 struct mon_read *mon_read_covering(struct mon_flow *req, int64_t pos);
 struct mon_read *mon_read_open(struct mon_flow *req, int64_t before);

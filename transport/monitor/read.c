@@ -190,6 +190,8 @@ static void take(struct mon_now *n, struct mon_flow *req, struct mon_read *r, in
 	if (!r->started && !r->again)
 		mon_rtt(n, req, r->time_ns);
 	r->started = true;
+	r->unanswered = 0;
+	mon_broken_accepted(n, req, pos);
 	if (n->op->flags & VS_OPF_E)
 		answered(req, pos);
 	if (req->confirmed < UINT32_MAX)

@@ -34,7 +34,7 @@ static void waited(struct mon_now *n, int64_t pos)
 		mon_find(n, VS_RULE_RNR_RETRY_EXCEEDED, f->cause_frame, "%u times; agreed were %u", f->rnr_count,
 			 f->cm_rnr_retry);
 	/* sooner than an eighth it may have been under way when the NAK was sent, or be a copy */
-	if (pos == f->cause_pos && ns + RNR_SLACK_NS + f->rnr_ns / 100 < f->rnr_ns && ns >= f->rnr_ns / 8)
+	if (pos == f->cause_pos && ns + RNR_SLACK_NS < f->rnr_ns && ns >= f->rnr_ns / 8)
 		mon_find(n, VS_RULE_RNR_TOO_EARLY, f->cause_frame,
 			 "after %llu us; the RNR NAK in frame %u says %llu us", (unsigned long long)(ns / 1000),
 			 f->cause_frame, (unsigned long long)(f->rnr_ns / 1000));
@@ -53,6 +53,9 @@ static void timed_out(struct mon_now *n, int64_t last_ns)
 	if (f->retry_count > f->cm_retry)
 		mon_find(n, VS_RULE_RETRY_EXCEEDED, 0, "%u times without progress; agreed were %u", f->retry_count,
 			 f->cm_retry);
+	if (f->cm_timeout_ns != 0 && mon_elapsed(last_ns, n->in->time_ns, &ns) && ns / 5 > f->cm_timeout_ns)
+		mon_find(n, VS_RULE_RETRY_TOO_LATE, 0, "after %llu us; the local ACK timeout is %llu us",
+			 (unsigned long long)(ns / 1000), (unsigned long long)(f->cm_timeout_ns / 1000));
 	if (f->cm_timeout_ns != 0 && mon_elapsed(last_ns, n->in->time_ns, &ns) && ns < f->cm_timeout_ns / 10 * 9)
 		mon_find(n, VS_RULE_RETRY_TOO_EARLY, 0, "after %llu us; the local ACK timeout is %llu us",
 			 (unsigned long long)(ns / 1000), (unsigned long long)(f->cm_timeout_ns / 1000));
@@ -127,6 +130,15 @@ static void same_atomic(struct mon_now *n, const struct mon_seen *s)
 		mon_find(n, VS_RULE_REPEAT_ATOMIC, s->frame, "frame %u had other operands", s->frame);
 }
 
+/* Twice may be bad luck of the repeats; it was answered once, so its responder is there. */
+static void unanswered(struct mon_now *n, struct mon_read *r)
+{
+	if (!r->started || r->unanswered == UINT8_MAX || ++r->unanswered != 3)
+		return;
+	mon_find(n, VS_RULE_REPEAT_UNANSWERED, r->frame, "%s of frame %u, for the third time without a response",
+		 vs_opcodes[r->opcode].name, r->frame);
+}
+
 void mon_repeat(struct mon_now *n, const struct mon_seen *s, int64_t pos)
 {
 	struct mon_flow *f = n->f;
@@ -140,6 +152,7 @@ void mon_repeat(struct mon_now *n, const struct mon_seen *s, int64_t pos)
 		if (f->reads[i].used && f->reads[i].pos == pos) {
 			f->reads[i].again = true;
 			f->reads[i].answered = false;
+			unanswered(n, &f->reads[i]);
 		}
 	if (answered) {
 		n->out->flags |= VS_MON_DUPLICATE;

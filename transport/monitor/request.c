@@ -327,6 +327,23 @@ static void fresh(struct mon_now *n, struct mon_seen *s)
 		mon_read_add(f, s, part);
 }
 
+/* Rules whose breach a responder answers with a NAK invalid request. */
+static bool to_be_refused(const struct vs_mon_result *r)
+{
+	static const uint8_t rules[] = {
+		VS_RULE_PAYLOAD_EMPTY,      VS_RULE_PAYLOAD_NOT_MTU,       VS_RULE_PAYLOAD_OVER_MTU,
+		VS_RULE_PAYLOAD_NOT_EIGHT,  VS_RULE_RETH_DMALEN_MAX,       VS_RULE_RETH_DMALEN_PAYLOAD,
+		VS_RULE_ATOMIC_ALIGN,       VS_RULE_PAYLOAD_OVER_PATH_MTU, VS_RULE_MTU_CHANGED,
+		VS_RULE_WRITE_LENGTH_OVER,  VS_RULE_WRITE_LENGTH_UNDER,    VS_RULE_OPCODE_SEQUENCE,
+		VS_RULE_PAYLOAD_UNEXPECTED, VS_RULE_CM_MTU_EXCEEDED};
+
+	for (unsigned i = 0; i < r->rules && i < VS_MON_RULES; i++)
+		for (unsigned k = 0; k < sizeof(rules); k++)
+			if (r->rule[i] == rules[k])
+				return true;
+	return false;
+}
+
 void mon_request(struct mon_now *n, struct mon_seen *s, bool repeat)
 {
 	struct mon_flow *f = n->f;
@@ -358,6 +375,13 @@ void mon_request(struct mon_now *n, struct mon_seen *s, bool repeat)
 	n->out->message = s->first;
 	if (n->op->flags & VS_OPF_W && s->whole)
 		n->out->offset = (uint32_t)(s->sum - n->len);
+	if (to_be_refused(n->out)) {
+		f->broken_any = true;
+		f->broken_pos = s->pos;
+		f->broken_frame = n->in->frame;
+	} else if (f->broken_any && f->broken_pos == s->pos) {
+		f->broken_any = false; /* sent again as it should be */
+	}
 	if (f->nak_any && f->nak_pos == s->pos)
 		f->nak_any = false;
 	if (f->rnr_any && f->rnr_pos == s->pos)

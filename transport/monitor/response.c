@@ -122,6 +122,14 @@ static void refers(struct mon_now *n, struct mon_flow *req, const struct mon_see
 	mon_link(n, e->frame, VS_MON_LINK_ANSWERED);
 }
 
+void mon_broken_accepted(struct mon_now *n, struct mon_flow *req, int64_t pos)
+{
+	if (!req->broken_any || pos < req->broken_pos)
+		return;
+	req->broken_any = false;
+	mon_find(n, VS_RULE_BROKEN_ACCEPTED, req->broken_frame, "the request in frame %u", req->broken_frame);
+}
+
 static void ack(struct mon_now *n, struct mon_flow *req, int64_t pos)
 {
 	const struct mon_seen *e = mon_seen_request(req, n->p->bth.psn, pos);
@@ -138,6 +146,7 @@ static void ack(struct mon_now *n, struct mon_flow *req, int64_t pos)
 			 req->fatal_frame, vs_psn_add(n->p->bth.psn, (int32_t)(req->fatal_pos - pos)));
 	if (r != NULL && !r->answered)
 		mon_find(n, VS_RULE_ACK_FOR_READ, r->frame, "%s in frame %u", vs_opcodes[r->opcode].name, r->frame);
+	mon_broken_accepted(n, req, pos);
 	implied(n, req, r != NULL ? r->pos : pos);
 	if (req->una_any && pos + 1 <= req->una) {
 		n->out->class_ = pos + 1 == req->una ? VS_MON_DUP_ACK : VS_MON_GHOST_ACK;
@@ -194,6 +203,16 @@ static void nak_sequence(struct mon_now *n, struct mon_flow *req, int64_t pos)
 	req->nak_ip_id = id;
 }
 
+/* FLUSH looks at its key whatever its length. */
+static void zero_length(struct mon_now *n, struct mon_flow *req, int64_t pos)
+{
+	const struct mon_seen *e = mon_seen_request(req, n->p->bth.psn, pos);
+
+	if (e != NULL && e->dmalen == 0 && vs_opcodes[e->opcode].flags & (VS_OPF_W | VS_OPF_D) && mon_flow_trusted(req))
+		mon_find(n, VS_RULE_ZERO_LENGTH_REFUSED, e->frame, "%s in frame %u", vs_opcodes[e->opcode].name,
+			 e->frame);
+}
+
 static void nak(struct mon_now *n, struct mon_flow *req, int64_t pos)
 {
 	const uint8_t code = n->p->ext.aeth.syndrome & 0x1f;
@@ -206,6 +225,9 @@ static void nak(struct mon_now *n, struct mon_flow *req, int64_t pos)
 	mon_progress(n, req, pos);
 	if (code > VS_NAK_REM_OP)
 		return;
+	req->broken_any = false;
+	if (code == VS_NAK_REM_ACCESS)
+		zero_length(n, req, pos);
 	req->fatal_any = true;
 	req->fatal_pos = pos;
 	req->fatal_frame = n->in->frame;

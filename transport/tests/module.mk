@@ -3,7 +3,7 @@
 UNIT_TESTS := $(patsubst transport/tests/%.c,$(B)/tests/%,$(sort $(wildcard transport/tests/test_*.c)))
 TESTS += $(UNIT_TESTS)
 $(B)/tests/test_inject: LIBS_VS += -lnet
-$(B)/tests/test_monitor $(B)/tests/test_monitor_rules: $(B)/obj/transport/tests/monrig.o
+$(B)/tests/test_monitor $(B)/tests/test_monitor_packet $(B)/tests/test_monitor_rules $(B)/tests/test_monitor_deviations: $(B)/obj/transport/tests/monrig.o
 
 run-unit: $(UNIT_TESTS) # make check-unit, once Check is there
 	@scripts/run-tests.sh $(JOBS) $^
