@@ -162,6 +162,7 @@ void mon_cnp(struct mon_now *n)
 	n->m->total.cnps++;
 	if (marked_before(n))
 		return;
+	n->f->last_cnp = n->in->frame;
 	if (n->f->last_nak_sent != 0)
 		mon_find(n, VS_RULE_CNP_ON_NAK, n->f->last_nak_sent, "a CNP goes with the NAK in frame %u",
 			 n->f->last_nak_sent);

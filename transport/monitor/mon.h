@@ -173,6 +173,7 @@ struct mon_flow {
 
 	/* congestion */
 	bool ce_seen;
+	uint32_t last_cnp; /* frame of the newest CNP without a mark */
 	uint32_t last_nak_sent; /* frame of the NAK that this flow carried, when it was its last packet */
 
 	struct vs_mon_flow_info info;

@@ -218,6 +218,9 @@ static void nak(struct mon_now *n, struct mon_flow *req, int64_t pos)
 	const uint8_t code = n->p->ext.aeth.syndrome & 0x1f;
 
 	refers(n, req, mon_seen_request(req, n->p->bth.psn, pos));
+	if (n->f->last_cnp != 0 && n->f->last_cnp == n->f->last_frame)
+		mon_find(n, VS_RULE_CNP_ON_NAK, n->f->last_cnp, "a CNP goes before the NAK, in frame %u",
+			 n->f->last_cnp);
 	if (code == VS_NAK_PSN_SEQ) {
 		nak_sequence(n, req, pos);
 		return;
