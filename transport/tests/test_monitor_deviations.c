@@ -88,8 +88,8 @@ static const struct {
 	{VS_DEVIATION_ATOMIC_WRITE_ANY_LENGTH, VS_RULE_BROKEN_ACCEPTED, SCENARIOS "malformed-payload.drill"},
 	{VS_DEVIATION_ATOMIC_MISALIGNED_OK, VS_RULE_BROKEN_ACCEPTED, SCENARIOS "malformed-reth.drill"},
 	{VS_DEVIATION_RNR_DELAY_IGNORED, VS_RULE_RNR_TOO_EARLY,
-	 ONE_QP
-	 "dut post send wr=1 m\npeer< SEND_ONLY psn=+0\npeer> NAK rnr timer=18 psn=+0 msn=0\npeer< SEND_ONLY psn=+0\n"},
+	 ONE_QP "dut post send wr=1 m[0:8]\npeer< SEND_ONLY psn=+0\npeer> NAK rnr timer=18 psn=+0 msn=0\npeer< "
+		"SEND_ONLY psn=+0\n"},
 	{VS_DEVIATION_RNR_EARLY, VS_RULE_RNR_TOO_EARLY, SCENARIOS "rnr-storm.drill"},
 	{VS_DEVIATION_RNR_CODE25, VS_RULE_RNR_TOO_EARLY,
 	 ONE_QP "dut post send wr=1 m[0:8]\npeer< SEND_ONLY psn=+0\npeer> NAK rnr timer=25 psn=+0 msn=0\npeer< "
