@@ -10,7 +10,9 @@
 
 #include "mon.h"
 
-#define CONFIRMED 16u   /* answers that fit before an inferred peer is believed */
+#define CONFIRMED 16u /* answers that fit before an inferred peer is believed */
+#define NAK_SEQUENCE 0x60
+#define NEAR 4096       /* PSNs */
 #define CANDIDATES 256u /* flows that are looked at for one response */
 
 static struct mon_addr addr(const uint8_t *b, uint8_t len)
@@ -283,8 +285,10 @@ bool mon_flow_trusted(const struct mon_flow *f)
 }
 
 /* Is there a request at this PSN, or a READ that covers it, not answered yet? */
-static bool may_answer(struct mon_flow *q, uint32_t psn, uint8_t opcode)
+static bool may_answer(const struct mon_now *n, struct mon_flow *q)
 {
+	const uint32_t psn = n->p->bth.psn;
+	const uint8_t opcode = n->p->bth.opcode;
 	const struct mon_seen *e;
 	const struct mon_read *r;
 	int64_t pos;
@@ -294,6 +298,11 @@ static bool may_answer(struct mon_flow *q, uint32_t psn, uint8_t opcode)
 	pos = mon_pos(&q->req, psn);
 	if ((q->una_any && pos < q->una) || (q->fatal_any && pos >= q->fatal_pos))
 		return false;
+	/* what it asks for may be missing in the capture too */
+	if (n->p->hdrs & VS_HDR_AETH && n->p->ext.aeth.syndrome == NAK_SEQUENCE &&
+	    vs_opcode_transport(q->last_opcode) == vs_opcode_transport(opcode) && pos < q->next_lo &&
+	    pos > q->next_lo - NEAR)
+		return true;
 	e = mon_seen_request(q, psn, pos);
 	r = mon_read_covering(q, pos);
 	return (e != NULL && vs_opcode_transport(e->opcode) == vs_opcode_transport(opcode)) ||
@@ -311,7 +320,7 @@ static struct mon_flow *candidate(const struct mon_now *n)
 		if (++looked > CANDIDATES)
 			return NULL;
 		if (q == f || q->peer != NULL || !mon_addr_equal(&q->key.src, &f->key.dst) ||
-		    !mon_addr_equal(&q->key.dst, &f->key.src) || !may_answer(q, n->p->bth.psn, n->p->bth.opcode))
+		    !mon_addr_equal(&q->key.dst, &f->key.src) || !may_answer(n, q))
 			continue;
 		if (found != NULL)
 			return NULL;
@@ -328,7 +337,7 @@ void mon_flow_infer(struct mon_now *n)
 	if (!mon_connected(n->p->bth.opcode) || (again && (!f->inferred || f->pair->count <= 2)))
 		return;
 	/* a QP number may be used by one connection after another: does the flow that it answered still wait? */
-	if (again && may_answer(f->peer, n->p->bth.psn, n->p->bth.opcode))
+	if (again && may_answer(n, f->peer))
 		return;
 	found = candidate(n);
 	if (found == NULL || (again && found->last_req_frame < f->peer->last_req_frame))
