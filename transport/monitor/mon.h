@@ -27,7 +27,7 @@
 #define MON_EPOCH_JUMP 65536                /* PSNs: further away is another connection with the same QP number */
 #define MON_READS 64u                       /* READs and atomics that a flow remembers for their responses */
 #define MON_TIME_MAX INT64_C(3600000000000) /* ns: differences beyond an hour are jumps of a clock */
-#define MON_UNKNOWN UINT32_MAX /* a length that a snap length hides */
+#define MON_UNKNOWN UINT32_MAX              /* a length that a snap length hides */
 
 struct mon_addr {
 	uint8_t b[16];
@@ -95,7 +95,7 @@ struct mon_flow {
 	uint32_t hash, number, stream, epoch;
 	struct mon_flow *peer;
 	bool inferred;
-	bool doubtful; /* its responses belonged to several flows, one after another */
+	bool doubtful;      /* its responses belonged to several flows, one after another */
 	uint32_t confirmed; /* answers that fitted, since the peer was inferred */
 
 	/* what it remembers */
@@ -173,7 +173,7 @@ struct mon_flow {
 
 	/* congestion */
 	bool ce_seen;
-	uint32_t last_cnp; /* frame of the newest CNP without a mark */
+	uint32_t last_cnp;      /* frame of the newest CNP without a mark */
 	uint32_t last_nak_sent; /* frame of the NAK that this flow carried, when it was its last packet */
 
 	struct vs_mon_flow_info info;
