@@ -131,7 +131,7 @@ must_rules_that_rxe_breaks_are_the_documented_ones() {
 		"$vp" check --summary "$file" >"$tmp/out" || true
 		rules=$(sed -n 's/^must  \([a-z0-9_]*\).*/\1/p' "$tmp/out")
 		for rule in $rules; do
-			grep -q "^| \`$rule\` .*[ ,(]$name[ ,)]" docs/rxe-behaviour.md && continue
+			grep -q "^| \`$rule\` .*[ ,(]${name}[ ,)]" docs/rxe-behaviour.md && continue
 			echo "$file: $rule is not documented"
 			bad=1
 		done

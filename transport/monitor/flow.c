@@ -241,8 +241,22 @@ void mon_flow_restart(struct mon_flow *f)
 
 void mon_flows_free(struct vs_monitor *m)
 {
-	while (m->oldest != NULL)
-		forget(m, m->oldest);
+	struct mon_flow *newer;
+
+	for (struct mon_flow *f = m->oldest; f != NULL; f = newer) {
+		newer = f->newer;
+		free(f->seen);
+		free(f->reads);
+		free(f);
+	}
+	for (uint32_t i = 0; m->pair_bucket != NULL && i <= m->mask; i++) {
+		struct mon_pair *next;
+
+		for (struct mon_pair *q = m->pair_bucket[i]; q != NULL; q = next) {
+			next = q->next;
+			free(q);
+		}
+	}
 }
 
 /* ---- who answers whom ---- */

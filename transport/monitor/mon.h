@@ -136,8 +136,8 @@ struct mon_flow {
 	bool answer_any;
 	/* the newest acknowledgement that made progress: MSN is compared from there */
 	bool msn_any, msn_sure; /* sure: MSN less `ends` is the same for two, or nothing else was outstanding */
-	uint32_t msn, msn_chain, msn_ends, msn_frame;
-	int64_t msn_pos;
+	uint32_t msn, msn_chain, counted_ends, msn_frame;
+	int64_t counted_pos;
 	/* what made the requester go back */
 	uint8_t cause;
 	int64_t cause_pos;
@@ -257,9 +257,9 @@ void mon_cnp(struct mon_now *n);
 
 /* ---- request.c, repeat.c ---- */
 bool mon_connected(uint8_t opcode);
-/* `seen`: the same packet before, or NULL; `now`: what is remembered of this one. */
+/* `s`: what is remembered of this packet, or of the first like it when it is a repeat. */
 void mon_request(struct mon_now *n, struct mon_seen *s, bool repeat);
-void mon_repeat(struct mon_now *n, const struct mon_seen *before, int64_t pos);
+void mon_repeat(struct mon_now *n, const struct mon_seen *s, int64_t pos);
 /* Why: sets cause, cause_frame, wait of the result. `last_ns`: when it was sent before. */
 void mon_repeat_cause(struct mon_now *n, int64_t pos, int64_t last_ns);
 /* A READ request behind the newest PSN that was not there before: does it ask for the rest of another? */
@@ -267,7 +267,8 @@ bool mon_read_retry(struct mon_now *n, int64_t pos);
 void mon_learn_mtu(struct mon_now *n);
 
 /* ---- response.c, read.c ---- */
-void mon_response(struct mon_now *n, struct mon_seen *s, const struct mon_seen *before);
+/* `before`: the same response, seen before; NULL: none. */
+void mon_response(struct mon_now *n, const struct mon_seen *before);
 /* Everything before `pos` is acknowledged. */
 void mon_progress(struct mon_now *n, struct mon_flow *req, int64_t pos);
 /* A positive answer for `pos`: did it cover a request that had to be refused? */

@@ -299,7 +299,7 @@ static void transport(struct mon_now *n)
 	else if (mon_connected(opcode) && s != NULL && !response)
 		mon_request(n, s, before != NULL);
 	else if (mon_connected(opcode) && response)
-		mon_response(n, s, before != NULL ? &copy : NULL);
+		mon_response(n, before != NULL ? &copy : NULL);
 	else
 		mon_cm(n);
 	count_bytes(n);

@@ -63,14 +63,14 @@ static void msn(struct mon_now *n, struct mon_flow *req, const struct mon_seen *
 	int32_t got, want, most;
 
 	if (!req->msn_any || req->msn_chain != e->chain || e->chain == 0) {
-		if (req->msn_any && pos > req->msn_pos && vs_psn_lt(msn_now, req->msn) && e->chain == 0)
+		if (req->msn_any && pos > req->counted_pos && vs_psn_lt(msn_now, req->msn) && e->chain == 0)
 			mon_find(n, VS_RULE_MSN_BACKWARD, req->msn_frame, "MSN %u after %u in frame %u", msn_now,
 				 req->msn, req->msn_frame);
 		req->msn_sure = newest;
 	} else {
 		got = vs_psn_diff(msn_now, req->msn);
-		want = (int32_t)(e->ends - req->msn_ends);
-		most = (int32_t)(req->last_chain == e->chain ? req->last_ends - req->msn_ends : (uint32_t)want);
+		want = (int32_t)(e->ends - req->counted_ends);
+		most = (int32_t)(req->last_chain == e->chain ? req->last_ends - req->counted_ends : (uint32_t)want);
 		if (req->msn_sure && mon_flow_trusted(req) && got < want)
 			mon_find(n, VS_RULE_MSN_STEP_UNDER, req->msn_frame,
 				 "MSN %u, %d more than in frame %u, where %d messages ended since", msn_now, got,
@@ -84,8 +84,8 @@ static void msn(struct mon_now *n, struct mon_flow *req, const struct mon_seen *
 	req->msn_any = true;
 	req->msn = msn_now;
 	req->msn_chain = e->chain;
-	req->msn_ends = e->ends;
-	req->msn_pos = pos;
+	req->counted_ends = e->ends;
+	req->counted_pos = pos;
 	req->msn_frame = n->in->frame;
 }
 
@@ -245,23 +245,23 @@ static bool is_acknowledge(uint8_t opcode)
 /* Beyond all that was sent: frames are missing, or it answers what nobody asked. */
 static bool unasked(struct mon_now *n, const struct mon_flow *req, int64_t pos)
 {
-	if (pos < req->next_hi)
+	const long long beyond = pos - req->next_hi;
+
+	if (beyond < 0)
 		return false;
 	n->out->flags |= VS_MON_UNASKED;
 	n->m->total.unasked++;
 	if (mon_flow_trusted(req))
 		mon_find(n, VS_RULE_ANSWER_UNSENT, req->last_req_frame,
-			 "%lld PSNs beyond the newest request (frame %u)", (long long)(pos - req->next_hi + 1),
-			 req->last_req_frame);
+			 "%lld PSNs beyond what was sent, the newest in frame %u", beyond, req->last_req_frame);
 	return true;
 }
 
-void mon_response(struct mon_now *n, struct mon_seen *s, const struct mon_seen *before)
+void mon_response(struct mon_now *n, const struct mon_seen *before)
 {
 	struct mon_flow *req = n->f->peer;
 	int64_t pos;
 
-	(void)s;
 	n->out->flags |= VS_MON_ANSWER;
 	if (before == NULL)
 		n->out->class_ = VS_MON_RESPONSE;

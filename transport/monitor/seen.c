@@ -63,7 +63,7 @@ static bool grow(struct mon_flow *f)
 {
 	const uint32_t buckets = f->buckets == 0 ? 1 : 2 * f->buckets;
 	struct mon_seen *old = f->seen, *grown = calloc((size_t)buckets * WAYS, sizeof(*grown));
-	const size_t n = (size_t)f->buckets * WAYS;
+	const size_t n = old != NULL ? (size_t)f->buckets * WAYS : 0;
 
 	if (grown == NULL)
 		return false;

@@ -87,9 +87,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	for (size_t at = 0; at + RECORD <= size; at += RECORD) {
 		const uint8_t *r = data + at;
 		struct vs_pkt p;
-		struct vs_mon_packet in = {.frame = ++frame, .pkt = &p, .vcrc = VS_CRC_UNVERIFIED};
+		struct vs_mon_packet in = {.pkt = &p, .vcrc = VS_CRC_UNVERIFIED};
 		struct vs_mon_result out;
 
+		in.frame = ++frame;
 		make(&p, r);
 		now += r[9] < 0xf0 ? r[9] * INT64_C(1000) : (r[9] & 1 ? INT64_C(1) << 60 : -(INT64_C(1) << 61));
 		in.time_ns = now = now < -(INT64_C(1) << 61) ? 0 : now > INT64_C(1) << 61 ? 0 : now;
