@@ -42,11 +42,14 @@ static void judge(const struct vs_pkt *p, bool vcrc_bad, unsigned broken[VS_RULE
 /* What damage to single bits does not come to. */
 static void unlikely(struct vs_pkt *p, unsigned what)
 {
+	static const uint8_t long_payload[VS_GEN_PAYLOAD_MAX];
+
 	switch (what) {
 	case 0:
 		p->ext.reth.va = ~UINT64_C(7);
 		break;
 	case 1:
+		p->payload = long_payload;
 		p->payload_len = VS_GEN_PAYLOAD_MAX;
 		break;
 	case 2:
