@@ -176,6 +176,7 @@ static void forget(struct vs_monitor *m, struct mon_flow *f)
 		f->peer->peer = NULL;
 	m->n_flows--;
 	free(f->seen);
+	free(f->tag);
 	free(f->reads);
 	free(f);
 }
@@ -231,6 +232,8 @@ void mon_flow_restart(struct mon_flow *f)
 	f->fixed.any = false;
 	f->msn_sure = false;
 	f->rnr_count = f->retry_count = 0;
+	f->reads_end = 0;
+	f->reads_open = f->reads_vague = false;
 	for (unsigned i = 0; f->reads != NULL && i < MON_READS; i++)
 		f->reads[i].used = false;
 	if (f->peer != NULL && f->inferred) {
@@ -246,6 +249,7 @@ void mon_flows_free(struct vs_monitor *m)
 	for (struct mon_flow *f = m->oldest; f != NULL; f = newer) {
 		newer = f->newer;
 		free(f->seen);
+		free(f->tag);
 		free(f->reads);
 		free(f);
 	}

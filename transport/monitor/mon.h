@@ -27,7 +27,8 @@
 #define MON_EPOCH_JUMP 65536                /* PSNs: further away is another connection with the same QP number */
 #define MON_READS 64u                       /* READs and atomics that a flow remembers for their responses */
 #define MON_TIME_MAX INT64_C(3600000000000) /* ns: differences beyond an hour are jumps of a clock */
-#define MON_UNKNOWN UINT32_MAX              /* a length that a snap length hides */
+#define MON_NO_TAG UINT32_MAX
+#define MON_UNKNOWN UINT32_MAX /* a length that a snap length hides */
 
 struct mon_addr {
 	uint8_t b[16];
@@ -100,10 +101,14 @@ struct mon_flow {
 
 	/* what it remembers */
 	struct mon_seen *seen;
+	uint32_t *tag; /* PSNs of `seen`; seen.c */
 	uint32_t buckets;
 	uint64_t order;
 	struct mon_read *reads;
 	uint32_t read_next;
+	int64_t reads_end; /* nothing beyond is of one of them */
+	bool reads_open;   /* one may not be answered */
+	bool reads_vague;  /* of one the extent is not known */
 
 	/* IP IDs */
 	bool ids_vary, id_any;

@@ -51,6 +51,9 @@ static uint32_t most(const struct mon_flow *req, const struct mon_read *r)
 
 void mon_read_bound(struct mon_flow *f, int64_t pos)
 {
+	if (!f->reads_vague)
+		return;
+	f->reads_vague = false;
 	for (unsigned i = 0; f->reads != NULL && i < MON_READS; i++) {
 		struct mon_read *r = &f->reads[i];
 
@@ -81,35 +84,42 @@ void mon_read_add(struct mon_flow *f, const struct mon_seen *s, bool part)
 			       .sport = s->sport,
 			       .used = true,
 			       .part = part};
+	if (r->pos + most(f, r) > f->reads_end)
+		f->reads_end = r->pos + most(f, r);
+	f->reads_open = true;
+	f->reads_vague |= mon_read_count(f, r) == 0;
 }
 
 /* The newest request whose responses have a place at `pos`. */
 struct mon_read *mon_read_covering(struct mon_flow *req, int64_t pos)
 {
-	struct mon_read *best = NULL;
+	if (req->reads == NULL || pos >= req->reads_end)
+		return NULL;
+	for (uint32_t i = 1; i <= MON_READS; i++) {
+		struct mon_read *r = &req->reads[(req->read_next - i) % MON_READS];
 
-	for (unsigned i = 0; req->reads != NULL && i < MON_READS; i++) {
-		struct mon_read *r = &req->reads[i];
-
-		if (!r->used || pos < r->pos || pos >= r->pos + most(req, r))
-			continue;
-		if (best == NULL || r->frame > best->frame)
-			best = r;
+		if (r->used && pos >= r->pos && pos < r->pos + most(req, r))
+			return r;
 	}
-	return best;
+	return NULL;
 }
 
 /* The oldest that is not answered and stands before `before`. */
 struct mon_read *mon_read_open(struct mon_flow *req, int64_t before)
 {
 	struct mon_read *best = NULL;
+	bool open = false;
 
+	if (!req->reads_open)
+		return NULL;
 	for (unsigned i = 0; req->reads != NULL && i < MON_READS; i++) {
 		struct mon_read *r = &req->reads[i];
 
+		open |= r->used && !r->answered;
 		if (r->used && !r->answered && r->pos < before && (best == NULL || r->pos < best->pos))
 			best = r;
 	}
+	req->reads_open = open;
 	return best;
 }
 

@@ -152,6 +152,7 @@ void mon_repeat(struct mon_now *n, const struct mon_seen *s, int64_t pos)
 		if (f->reads[i].used && f->reads[i].pos == pos) {
 			f->reads[i].again = true;
 			f->reads[i].answered = false;
+			f->reads_open = true;
 			unanswered(n, &f->reads[i]);
 		}
 	if (answered) {

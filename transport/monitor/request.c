@@ -277,7 +277,7 @@ static void limits(struct mon_now *n, const struct mon_seen *s)
 			 (unsigned long long)(ns / 1000), f->fatal_frame);
 		f->fatal_time_ns = INT64_MAX;
 	}
-	for (unsigned i = 0; f->reads != NULL && i < MON_READS; i++)
+	for (unsigned i = 0; f->cm_depth != 0 && f->reads != NULL && i < MON_READS; i++)
 		waiting += f->reads[i].used && !f->reads[i].answered && !f->reads[i].part;
 	if (f->cm_depth != 0 && waits_for_data(s->opcode) && f->una_any && waiting >= f->cm_depth)
 		mon_find(n, VS_RULE_READ_DEPTH, 0, "%u are outstanding; agreed were %u", waiting + 1, f->cm_depth);

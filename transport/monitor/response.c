@@ -71,11 +71,11 @@ static void msn(struct mon_now *n, struct mon_flow *req, const struct mon_seen *
 		got = vs_psn_diff(msn_now, req->msn);
 		want = (int32_t)(e->ends - req->counted_ends);
 		most = (int32_t)(req->last_chain == e->chain ? req->last_ends - req->counted_ends : (uint32_t)want);
-		if (req->msn_sure && mon_flow_trusted(req) && got < want)
+		if (req->msn_sure && got < want && mon_flow_trusted(req))
 			mon_find(n, VS_RULE_MSN_STEP_UNDER, req->msn_frame,
 				 "MSN %u, %d more than in frame %u, where %d messages ended since", msn_now, got,
 				 req->msn_frame, want);
-		else if (req->msn_sure && mon_flow_trusted(req) && got > most && req->last_chain == e->chain)
+		else if (req->msn_sure && got > most && req->last_chain == e->chain && mon_flow_trusted(req))
 			mon_find(n, VS_RULE_MSN_STEP_OVER, req->msn_frame,
 				 "MSN %u, %d more than in frame %u, where %d messages were sent since", msn_now, got,
 				 req->msn_frame, most);

@@ -9,11 +9,14 @@
 
 #define WAYS 8u
 
-static struct mon_seen *bucket_of(const struct mon_flow *f, uint32_t psn)
+/* Where the bucket of this PSN begins, in `seen` and in `tag`: tags are PSNs, close together so that most are never
+ * read from far away. A free place has a tag that no PSN is.
+ */
+static size_t bucket_of(const struct mon_flow *f, uint32_t psn)
 {
 	uint32_t h = (psn * UINT32_C(0x9e3779b1)) >> 8;
 
-	return &f->seen[(size_t)(h & (f->buckets - 1)) * WAYS];
+	return (size_t)(h & (f->buckets - 1)) * WAYS;
 }
 
 int64_t mon_pos(const struct mon_space *s, uint32_t psn)
@@ -23,38 +26,47 @@ int64_t mon_pos(const struct mon_space *s, uint32_t psn)
 
 struct mon_seen *mon_seen_find(struct mon_flow *f, uint32_t psn, uint8_t opcode, int64_t pos)
 {
-	struct mon_seen *b;
+	size_t b;
 
 	if (f->seen == NULL)
 		return NULL;
 	b = bucket_of(f, psn);
-	for (unsigned i = 0; i < WAYS; i++)
-		if (b[i].order != 0 && b[i].psn == psn && b[i].opcode == opcode && b[i].pos == pos)
-			return &b[i];
+	for (size_t i = b; i < b + WAYS; i++)
+		if (f->tag[i] == psn && f->seen[i].opcode == opcode && f->seen[i].pos == pos)
+			return &f->seen[i];
 	return NULL;
 }
 
 struct mon_seen *mon_seen_request(struct mon_flow *f, uint32_t psn, int64_t pos)
 {
-	struct mon_seen *b, *best = NULL;
+	struct mon_seen *best = NULL;
+	size_t b;
 
 	if (f->seen == NULL)
 		return NULL;
 	b = bucket_of(f, psn);
-	for (unsigned i = 0; i < WAYS; i++)
-		if (b[i].order != 0 && b[i].request && b[i].psn == psn && b[i].pos == pos && b[i].epoch == f->epoch &&
-		    (best == NULL || b[i].order > best->order))
-			best = &b[i];
+	for (size_t i = b; i < b + WAYS; i++) {
+		struct mon_seen *s = &f->seen[i];
+
+		if (f->tag[i] == psn && s->request && s->pos == pos && s->epoch == f->epoch &&
+		    (best == NULL || s->order > best->order))
+			best = s;
+	}
 	return best;
 }
 
-static struct mon_seen *oldest_of(struct mon_seen *b)
+/* A free place, or the oldest. */
+static size_t oldest_of(const struct mon_flow *f, uint32_t psn)
 {
-	struct mon_seen *old = b;
+	const size_t b = bucket_of(f, psn);
+	size_t old = b;
 
-	for (unsigned i = 1; i < WAYS; i++)
-		if (b[i].order < old->order)
-			old = &b[i];
+	for (size_t i = b; i < b + WAYS; i++) {
+		if (f->tag[i] == MON_NO_TAG)
+			return i;
+		if (f->seen[i].order < f->seen[old].order)
+			old = i;
+	}
 	return old;
 }
 
@@ -63,28 +75,44 @@ static bool grow(struct mon_flow *f)
 {
 	const uint32_t buckets = f->buckets == 0 ? 1 : 2 * f->buckets;
 	struct mon_seen *old = f->seen, *grown = calloc((size_t)buckets * WAYS, sizeof(*grown));
+	uint32_t *old_tag = f->tag, *tag = malloc((size_t)buckets * WAYS * sizeof(*tag));
 	const size_t n = old != NULL ? (size_t)f->buckets * WAYS : 0;
 
-	if (grown == NULL)
+	if (grown == NULL || tag == NULL) {
+		free(grown);
+		free(tag);
 		return false;
+	}
+	for (size_t i = 0; i < (size_t)buckets * WAYS; i++)
+		tag[i] = MON_NO_TAG;
 	f->seen = grown;
+	f->tag = tag;
 	f->buckets = buckets;
-	for (size_t i = 0; i < n; i++)
-		if (old[i].order != 0)
-			*oldest_of(bucket_of(f, old[i].psn)) = old[i];
+	for (size_t i = 0; i < n; i++) {
+		size_t at;
+
+		if (old[i].order == 0)
+			continue;
+		at = oldest_of(f, old[i].psn);
+		f->seen[at] = old[i];
+		f->tag[at] = old[i].psn;
+	}
 	free(old);
+	free(old_tag);
 	return true;
 }
 
 struct mon_seen *mon_seen_add(struct vs_monitor *m, struct mon_flow *f, uint32_t psn)
 {
-	struct mon_seen *s;
+	size_t at;
 
 	if (f->seen == NULL && !grow(f))
 		return NULL;
-	s = oldest_of(bucket_of(f, psn));
-	while (s->order != 0 && f->buckets * WAYS < m->attr.window && f->order - s->order < m->attr.window && grow(f))
-		s = oldest_of(bucket_of(f, psn));
-	*s = (struct mon_seen){.order = ++f->order, .psn = psn};
-	return s;
+	at = oldest_of(f, psn);
+	while (f->seen[at].order != 0 && f->buckets * WAYS < m->attr.window &&
+	       f->order - f->seen[at].order < m->attr.window && grow(f))
+		at = oldest_of(f, psn);
+	f->seen[at] = (struct mon_seen){.order = ++f->order, .psn = psn};
+	f->tag[at] = psn;
+	return &f->seen[at];
 }
