@@ -87,6 +87,12 @@ struct mon_fixed { /* what header.c compares: value, and known */
 	bool any;
 };
 
+/* What is looked at of mon_seen before the rest is. */
+struct mon_tag {
+	uint32_t psn;   /* MON_NO_TAG: free */
+	uint32_t order; /* the low bits */
+};
+
 struct mon_flow {
 	struct mon_flow *next;          /* in the bucket */
 	struct mon_flow *newer, *older; /* by last use */
@@ -101,7 +107,7 @@ struct mon_flow {
 
 	/* what it remembers */
 	struct mon_seen *seen;
-	uint32_t *tag; /* PSNs of `seen`; seen.c */
+	struct mon_tag *tag; /* of `seen` */
 	uint32_t buckets;
 	uint64_t order;
 	struct mon_read *reads;

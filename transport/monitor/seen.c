@@ -32,7 +32,7 @@ struct mon_seen *mon_seen_find(struct mon_flow *f, uint32_t psn, uint8_t opcode,
 		return NULL;
 	b = bucket_of(f, psn);
 	for (size_t i = b; i < b + WAYS; i++)
-		if (f->tag[i] == psn && f->seen[i].opcode == opcode && f->seen[i].pos == pos)
+		if (f->tag[i].psn == psn && f->seen[i].opcode == opcode && f->seen[i].pos == pos)
 			return &f->seen[i];
 	return NULL;
 }
@@ -48,7 +48,7 @@ struct mon_seen *mon_seen_request(struct mon_flow *f, uint32_t psn, int64_t pos)
 	for (size_t i = b; i < b + WAYS; i++) {
 		struct mon_seen *s = &f->seen[i];
 
-		if (f->tag[i] == psn && s->request && s->pos == pos && s->epoch == f->epoch &&
+		if (f->tag[i].psn == psn && s->request && s->pos == pos && s->epoch == f->epoch &&
 		    (best == NULL || s->order > best->order))
 			best = s;
 	}
@@ -62,9 +62,9 @@ static size_t oldest_of(const struct mon_flow *f, uint32_t psn)
 	size_t old = b;
 
 	for (size_t i = b; i < b + WAYS; i++) {
-		if (f->tag[i] == MON_NO_TAG)
+		if (f->tag[i].psn == MON_NO_TAG)
 			return i;
-		if (f->seen[i].order < f->seen[old].order)
+		if ((int32_t)(f->tag[i].order - f->tag[old].order) < 0)
 			old = i;
 	}
 	return old;
@@ -75,7 +75,7 @@ static bool grow(struct mon_flow *f)
 {
 	const uint32_t buckets = f->buckets == 0 ? 1 : 2 * f->buckets;
 	struct mon_seen *old = f->seen, *grown = calloc((size_t)buckets * WAYS, sizeof(*grown));
-	uint32_t *old_tag = f->tag, *tag = malloc((size_t)buckets * WAYS * sizeof(*tag));
+	struct mon_tag *old_tag = f->tag, *tag = malloc((size_t)buckets * WAYS * sizeof(*tag));
 	const size_t n = old != NULL ? (size_t)f->buckets * WAYS : 0;
 
 	if (grown == NULL || tag == NULL) {
@@ -84,7 +84,7 @@ static bool grow(struct mon_flow *f)
 		return false;
 	}
 	for (size_t i = 0; i < (size_t)buckets * WAYS; i++)
-		tag[i] = MON_NO_TAG;
+		tag[i].psn = MON_NO_TAG;
 	f->seen = grown;
 	f->tag = tag;
 	f->buckets = buckets;
@@ -95,7 +95,7 @@ static bool grow(struct mon_flow *f)
 			continue;
 		at = oldest_of(f, old[i].psn);
 		f->seen[at] = old[i];
-		f->tag[at] = old[i].psn;
+		f->tag[at] = old_tag[i];
 	}
 	free(old);
 	free(old_tag);
@@ -113,6 +113,6 @@ struct mon_seen *mon_seen_add(struct vs_monitor *m, struct mon_flow *f, uint32_t
 	       f->order - f->seen[at].order < m->attr.window && grow(f))
 		at = oldest_of(f, psn);
 	f->seen[at] = (struct mon_seen){.order = ++f->order, .psn = psn};
-	f->tag[at] = psn;
+	f->tag[at] = (struct mon_tag){psn, (uint32_t)f->order};
 	return &f->seen[at];
 }
