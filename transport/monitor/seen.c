@@ -14,7 +14,8 @@
  */
 static size_t bucket_of(const struct mon_flow *f, uint32_t psn)
 {
-	uint32_t h = (psn * UINT32_C(0x9e3779b1)) >> 8;
+	/* four in a row share a bucket; further bits are mixed in, for READs that go on in large steps */
+	uint32_t h = (psn >> 2) + (psn >> 12) * UINT32_C(0x9e3779b1);
 
 	return (size_t)(h & (f->buckets - 1)) * WAYS;
 }
