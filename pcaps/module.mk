@@ -38,8 +38,12 @@ pcaps: $(PCAP_BIN) ## makes the capture library anew from pcaps/scenarios
 	@cp $(B)/pcaps/*.pcap $(B)/pcaps/*.json pcaps/generated/
 	@cp $(B)/pcaps/INDEX.md pcaps/README.md
 
+bench-check: all $(B)/tests/mkbench ## processor time of vs-pcap check against tshark's built-in dissector
+	@scripts/deps.sh bench
+	@pcaps/tests/bench_check.sh $(B)
+
 bench-replay: all $(PCAP_CMP) ## rate of vs-pcap replay against tcpreplay -t, in one run (needs root)
 	@scripts/deps.sh bench
 	@pcaps/tests/bench_replay.sh $(B)
 
-.PHONY: check-pcap check-pcap-gen check-pcap-check check-pcaps pcaps bench-replay
+.PHONY: check-pcap check-pcap-gen check-pcap-check check-pcaps pcaps bench-check bench-replay
