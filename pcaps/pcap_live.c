@@ -26,11 +26,21 @@ struct vp_live {
 };
 
 static volatile sig_atomic_t stop;
+static pcap_t *capturing;              /* in the child */
+static volatile sig_atomic_t capturer; /* in the parent: the child */
 
 static void on_signal(int sig)
 {
 	(void)sig;
 	stop = 1;
+	pcap_breakloop(capturing);
+}
+
+/* A signal for the parent alone ends the child too, which ends the capture. */
+static void pass_on(int sig)
+{
+	(void)sig;
+	(void)kill((pid_t)capturer, SIGTERM);
 }
 
 static pcap_t *open_interface(const char *cmd, const char *iface)
@@ -63,6 +73,7 @@ static void pump(pcap_t *p, int fd)
 	pcap_dumper_t *d = out != NULL ? pcap_dump_fopen(p, out) : NULL;
 	int n = 0;
 
+	capturing = p;
 	signal(SIGINT, on_signal);
 	signal(SIGTERM, on_signal);
 	signal(SIGPIPE, SIG_IGN);
@@ -103,8 +114,9 @@ struct vp_live *vp_live_begin(const char *cmd, const char *iface)
 		return NULL;
 	}
 	/* the child stops; what it has seen is judged to the end */
-	l->old_int = signal(SIGINT, on_signal);
-	l->old_term = signal(SIGTERM, on_signal);
+	capturer = l->child;
+	l->old_int = signal(SIGINT, pass_on);
+	l->old_term = signal(SIGTERM, pass_on);
 	snprintf(l->path, sizeof(l->path), "/dev/fd/%d", l->fd);
 	return l;
 }

@@ -76,7 +76,7 @@ static bool grow(struct mon_flow *f)
 {
 	const uint32_t buckets = f->buckets == 0 ? 1 : 2 * f->buckets;
 	struct mon_seen *old = f->seen, *grown = calloc((size_t)buckets * WAYS, sizeof(*grown));
-	struct mon_tag *old_tag = f->tag, *tag = malloc((size_t)buckets * WAYS * sizeof(*tag));
+	struct mon_tag *old_tag = f->tag, *tag = calloc((size_t)buckets * WAYS, sizeof(*tag));
 	const size_t n = old != NULL ? (size_t)f->buckets * WAYS : 0;
 
 	if (grown == NULL || tag == NULL) {
