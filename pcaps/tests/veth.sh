@@ -210,6 +210,23 @@ no_permission_is_said() {
 	expect_err "without CAP_NET_RAW"
 }
 
+check_judges_a_live_interface_until_a_signal() {
+	local pid rc=0
+	"$vp" check --json -i lo >"$tmp/live.json" 2>"$tmp/live.err" &
+	pid=$!
+	for _ in $(seq 500); do # the child captures from its first moment
+		[ -z "$(cat "/proc/$pid/task/$pid/children")" ] || break
+		sleep 0.02
+	done
+	"$vp" replay "$rec/loss_send_req_mid.pcap" --to lo --speed max >/dev/null
+	sleep 1
+	kill -INT "$pid"
+	wait "$pid" || rc=$?
+	[ "$rc" = 0 ]
+	grep -q '"psn_sequence": 1,' "$tmp/live.json"
+	grep -q '"retransmissions": 2,' "$tmp/live.json"
+}
+
 native_infiniband_is_not_sent_through_ethernet() {
 	"$vp" convert "$rec/loss_send_req_mid.pcap" -o "$tmp/ib.pcap" --encap ib >/dev/null
 	run "$vp" replay "$tmp/ib.pcap" --to va
