@@ -26,14 +26,12 @@ struct vp_live {
 };
 
 static volatile sig_atomic_t stop;
-static pcap_t *capturing;              /* in the child */
 static volatile sig_atomic_t capturer; /* in the parent: the child */
 
 static void on_signal(int sig)
 {
 	(void)sig;
 	stop = 1;
-	pcap_breakloop(capturing);
 }
 
 /* A signal for the parent alone ends the child too, which ends the capture. */
@@ -73,7 +71,6 @@ static void pump(pcap_t *p, int fd)
 	pcap_dumper_t *d = out != NULL ? pcap_dump_fopen(p, out) : NULL;
 	int n = 0;
 
-	capturing = p;
 	signal(SIGINT, on_signal);
 	signal(SIGTERM, on_signal);
 	signal(SIGPIPE, SIG_IGN);
