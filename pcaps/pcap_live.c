@@ -5,6 +5,7 @@
  */
 #include <errno.h>
 #include <pcap/pcap.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -69,14 +70,17 @@ static void pump(pcap_t *p, int fd)
 {
 	FILE *out = fdopen(fd, "wb");
 	pcap_dumper_t *d = out != NULL ? pcap_dump_fopen(p, out) : NULL;
+	struct pollfd ready = {.fd = pcap_get_selectable_fd(p), .events = POLLIN};
+	char err[PCAP_ERRBUF_SIZE];
 	int n = 0;
 
 	signal(SIGINT, on_signal);
 	signal(SIGTERM, on_signal);
 	signal(SIGPIPE, SIG_IGN);
-	if (d == NULL)
+	if (d == NULL || pcap_setnonblock(p, 1, err) != 0)
 		_exit(VP_USAGE);
 	while (!stop && n >= 0) {
+		(void)poll(&ready, 1, WAIT_MS);
 		n = pcap_dispatch(p, -1, pcap_dump, (u_char *)d);
 		if (pcap_dump_flush(d) != 0)
 			break;
