@@ -485,7 +485,7 @@ int vs_conn_qp_attr(const struct vs_conn *c, enum vs_qp_state to, struct vs_qp_a
 		attr->av = c->path;
 		attr->path_mtu = c->active ? c->param.path_mtu : c->peer.path_mtu;
 		attr->dest_qpn = c->peer.qpn;
-		attr->rq_psn = c->peer.starting_psn;
+		attr->rq_psn = c->param.starting_psn; /* what a REQ or REP names is where its receiver begins */
 		attr->max_dest_rd_atomic = ird;
 		attr->min_rnr_timer = 12; /* 0.64 ms */
 		*mask |= VS_QP_AV | VS_QP_PATH_MTU | VS_QP_DEST_QPN | VS_QP_RQ_PSN | VS_QP_MAX_DEST_RD_ATOMIC |
@@ -495,7 +495,7 @@ int vs_conn_qp_attr(const struct vs_conn *c, enum vs_qp_state to, struct vs_qp_a
 		attr->timeout = c->active ? c->param.local_ack_timeout : c->peer.local_ack_timeout;
 		attr->retry_cnt = c->active ? c->param.retry_count : c->peer.retry_count;
 		attr->rnr_retry = c->peer.rnr_retry; /* what the peer said in REQ or REP */
-		attr->sq_psn = c->param.starting_psn;
+		attr->sq_psn = c->peer.starting_psn;
 		attr->max_rd_atomic = ord;
 		*mask |= VS_QP_TIMEOUT | VS_QP_RETRY_CNT | VS_QP_RNR_RETRY | VS_QP_SQ_PSN | VS_QP_MAX_QP_RD_ATOMIC;
 		return VS_OK;

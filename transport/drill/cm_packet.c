@@ -186,6 +186,14 @@ static uint64_t usual_tid(struct run *r, int attribute)
 	}
 }
 
+/* The peer's queue pair begins where the message that the peer took says. */
+static void begin_where_told(struct run *r)
+{
+	for (unsigned i = 0; i < r->p->n_objs; i++)
+		if (r->p->obj[i]->kind == O_QP && !r->p->node[r->p->obj[i]->node].engine && r->obj[i].qpn == r->cm_qpn)
+			r->obj[i].psn = r->heard_psn;
+}
+
 void dr_cm_taken(struct run *r, const struct vs_pkt *p)
 {
 	struct vs_cm_msg m;
@@ -201,6 +209,10 @@ void dr_cm_taken(struct run *r, const struct vs_pkt *p)
 		r->heard_qpn = m.req.qpn;
 	if (m.attribute == VS_CM_ATTR_REP)
 		r->heard_qpn = m.rep.qpn;
+	if (m.attribute == VS_CM_ATTR_REQ || m.attribute == VS_CM_ATTR_REP) {
+		r->heard_psn = m.attribute == VS_CM_ATTR_REQ ? m.req.psn : m.rep.psn;
+		begin_where_told(r);
+	}
 	r->heard_tid = mad.transaction_id;
 }
 
@@ -232,15 +244,10 @@ bool dr_send_cm(struct run *r, const struct stmt *st)
 	p.ext.deth.qkey = VS_GSI_QKEY;
 	p.payload = bytes;
 	p.payload_len = VS_MAD_LEN;
-	/* The queue pair that it speaks of begins where the message says. */
 	if (m.attribute == VS_CM_ATTR_REQ || m.attribute == VS_CM_ATTR_REP) {
-		for (unsigned i = 0; i < r->p->n_objs; i++) {
-			if (r->p->obj[i]->kind == O_QP && r->p->obj[i]->node == st->node &&
-			    r->obj[i].qpn == (m.attribute == VS_CM_ATTR_REQ ? m.req.qpn : m.rep.qpn))
-				r->obj[i].psn = m.attribute == VS_CM_ATTR_REQ ? m.req.psn : m.rep.psn;
-		}
 		r->cm_psn = m.attribute == VS_CM_ATTR_REQ ? m.req.psn : m.rep.psn;
 		r->cm_qpn = m.attribute == VS_CM_ATTR_REQ ? m.req.qpn : m.rep.qpn;
+		begin_where_told(r);
 	}
 	return dr_plain_fields(r, st, &p) && dr_put(r, st, &p, VS_SEAL_ALL);
 }

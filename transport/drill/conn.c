@@ -60,8 +60,6 @@ static bool parameters(struct run *r, const struct stmt *st, struct obj *o, stru
 	while (p->path_mtu < VS_MTU_4096 && vs_mtu_bytes(p->path_mtu) < mtu)
 		p->path_mtu++;
 	(void)r->t->ops->av(r->t, node, -1, &p->path);
-	if (o->type != VS_QPT_UD)
-		dr_rt(r, o)->psn = (uint32_t)psn;
 	return true;
 }
 
@@ -80,13 +78,17 @@ static bool make_qp(struct run *r, const struct stmt *st, struct obj *o)
 	return rt->made;
 }
 
-static bool step(struct run *r, const struct stmt *st, struct obj *o, enum vs_qp_state to)
+/* `p`: with what it is going to be accepted; NULL when the connection knows. */
+static bool step(struct run *r, const struct stmt *st, struct obj *o, enum vs_qp_state to,
+		 const struct vs_conn_param *p)
 {
 	struct vs_qp_attr a;
 	uint32_t mask;
+	bool known = r->t->ops->conn_attr(r->t, dr_rt(r, o)->conn, to, &a, &mask) >= 0;
 
-	if (r->t->ops->conn_attr(r->t, dr_rt(r, o)->conn, to, &a, &mask) >= 0 &&
-	    r->t->ops->qp_modify(r->t, dr_rt(r, o)->h, &a, mask) >= 0) {
+	if (p != NULL)
+		a.rq_psn = p->starting_psn;
+	if (known && r->t->ops->qp_modify(r->t, dr_rt(r, o)->h, &a, mask) >= 0) {
 		if (to == VS_QPS_RTR)
 			dr_rt(r, o)->mtu = vs_mtu_bytes(a.path_mtu);
 		return true;
@@ -109,17 +111,17 @@ static void accept(struct run *r, const struct stmt *st, struct obj *o)
 
 	if (!make_qp(r, st, o) || !parameters(r, st, o, &p))
 		return;
-	if (in_reset(r, o) && !step(r, st, o, VS_QPS_INIT))
+	if (in_reset(r, o) && !step(r, st, o, VS_QPS_INIT, NULL))
 		return;
-	if (step(r, st, o, VS_QPS_RTR))
+	if (step(r, st, o, VS_QPS_RTR, &p))
 		(void)dr_call(r, st, o->node, r->t->ops->accept(r->t, rt->conn, &p));
 }
 
 static void establish(struct run *r, const struct stmt *st, struct obj *o)
 {
-	if (in_reset(r, o) && !step(r, st, o, VS_QPS_INIT))
+	if (in_reset(r, o) && !step(r, st, o, VS_QPS_INIT, NULL))
 		return;
-	if (step(r, st, o, VS_QPS_RTR) && step(r, st, o, VS_QPS_RTS))
+	if (step(r, st, o, VS_QPS_RTR, NULL) && step(r, st, o, VS_QPS_RTS, NULL))
 		(void)dr_call(r, st, o->node, r->t->ops->establish(r->t, dr_rt(r, o)->conn));
 }
 
@@ -257,7 +259,7 @@ void dr_cm_heard(struct run *r, int node, struct seen *s)
 	if (s->cm.type == VS_CONN_EV_REQUEST || s->cm.type == VS_CONN_EV_SIDR_REQUEST)
 		rt->conn = s->cm.conn;
 	if (s->cm.type == VS_CONN_EV_ESTABLISHED && rt->h != NULL && r->t->ops->qp_state(r->t, rt->h) == VS_QPS_RTR)
-		(void)step(r, rt->cm_stmt, o, VS_QPS_RTS);
+		(void)step(r, rt->cm_stmt, o, VS_QPS_RTS, NULL);
 	if (!rt->automatic)
 		return;
 	if (s->cm.type == VS_CONN_EV_REQUEST)

@@ -85,7 +85,7 @@ struct run {
 	uint32_t data_len, data_cap;
 	uint32_t serial, mads;
 	struct vs_cm_msg cm_heard, sidr_heard; /* the newest ones that the peer was told */
-	uint32_t heard_qpn;                    /* the queue pair in the newest REQ or REP */
+	uint32_t heard_qpn, heard_psn;         /* the queue pair and the starting PSN in the newest REQ or REP */
 	uint64_t heard_tid;
 	uint32_t cm_psn, cm_qpn; /* of the newest REQ or REP of the peer */
 	unsigned line;

@@ -228,9 +228,10 @@ static void bind_qp(struct run *r, const struct stmt *st, struct obj *o)
 		dr_broken(r, st, from->column, "%s is no CM REQ or REP", from->v.obj->name);
 		return;
 	}
-	rt->psn = m->attribute == VS_CM_ATTR_REP ? m->rep.psn : m->req.psn;
+	/* The starting PSN in a message is that of its receiver. */
+	rt->psn = r->cm_psn;
 	peer->qpn = r->cm_qpn;
-	peer->psn = r->cm_psn;
+	peer->psn = m->attribute == VS_CM_ATTR_REP ? m->rep.psn : m->req.psn;
 	peer->mtu = rt->mtu;
 }
 

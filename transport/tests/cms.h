@@ -27,7 +27,7 @@ static inline struct vs_conn_param param(struct rig *r)
 				      .path = a.av,
 				      .path_mtu = VS_MTU_1024,
 				      .qpn = vs_qp_num(r->qp),
-				      .starting_psn = RIG_DUT_PSN,
+				      .starting_psn = RIG_PEER_PSN,
 				      .responder_resources = 3,
 				      .initiator_depth = 2,
 				      .retry_count = 6,
@@ -108,7 +108,7 @@ static inline struct vs_cm_msg req(void)
 	m.req.responder_resources = 2;
 	m.req.initiator_depth = 4;
 	m.req.local_cm_response_timeout = 18;
-	m.req.psn = RIG_PEER_PSN;
+	m.req.psn = RIG_DUT_PSN;
 	m.req.retry_count = 7;
 	m.req.pkey = 0xffff;
 	m.req.path_mtu = VS_MTU_1024;
@@ -196,7 +196,7 @@ static inline void in_rep(struct rig *r, uint32_t local_id, uint64_t tid)
 	m.rep.local_comm_id = PEER_ID;
 	m.rep.remote_comm_id = local_id;
 	m.rep.qpn = RIG_PEER_QPN;
-	m.rep.psn = RIG_PEER_PSN;
+	m.rep.psn = RIG_DUT_PSN;
 	m.rep.responder_resources = 1;
 	m.rep.initiator_depth = 2;
 	m.rep.rnr_retry_count = 3;

@@ -21,7 +21,7 @@ START_TEST(cm_001_002_021_the_req_says_everything)
 	ck_assert_uint_eq(m.req.qpn, vs_qp_num(r->qp));
 	ck_assert(m.req.responder_resources == 3 && m.req.initiator_depth == 2);
 	ck_assert(m.req.remote_cm_response_timeout == 18 && m.req.local_cm_response_timeout == 18);
-	ck_assert(m.req.transport == 0 && m.req.psn == RIG_DUT_PSN && m.req.retry_count == 6 && m.req.pkey == 0xffff);
+	ck_assert(m.req.transport == 0 && m.req.psn == RIG_PEER_PSN && m.req.retry_count == 6 && m.req.pkey == 0xffff);
 	ck_assert(m.req.path_mtu == 3 && m.req.rnr_retry_count == 5 && m.req.max_cm_retries == 4 && !m.req.srq);
 	ck_assert_mem_eq(m.req.primary_local_gid + 10, "\xff\xff\x0a\x00\x00\x01", 6);
 	ck_assert_mem_eq(m.req.primary_remote_gid + 10, "\xff\xff\x0a\x00\x00\x02", 6);
@@ -45,7 +45,7 @@ START_TEST(cm_003_004_a_req_is_offered_accepted_and_established)
 	m = expect_mad(r, VS_CM_ATTR_REP, &h);
 	ck_assert_uint_eq(h.transaction_id, 500); /* of the REQ */
 	ck_assert_uint_eq(m.rep.remote_comm_id, PEER_ID);
-	ck_assert(m.rep.qpn == vs_qp_num(r->qp) && m.rep.psn == RIG_DUT_PSN && m.rep.rnr_retry_count == 5);
+	ck_assert(m.rep.qpn == vs_qp_num(r->qp) && m.rep.psn == RIG_PEER_PSN && m.rep.rnr_retry_count == 5);
 	ck_assert_str_eq((const char *)m.rep.private_data, "hello");
 	expect_no_event(r);
 	in_rtu(r, m.rep.local_comm_id);
@@ -69,7 +69,7 @@ START_TEST(cm_004_the_active_side_answers_the_rep_by_an_rtu)
 	ck_assert_int_eq(vs_conn_establish(c), VS_ERR_INVAL); /* too early */
 	in_rep(r, m.req.local_comm_id, h.transaction_id);
 	e = expect_event(r, VS_CONN_EV_RESPONSE);
-	ck_assert(e.cookie == 0x77 && e.peer.qpn == RIG_PEER_QPN && e.peer.starting_psn == RIG_PEER_PSN);
+	ck_assert(e.cookie == 0x77 && e.peer.qpn == RIG_PEER_QPN && e.peer.starting_psn == RIG_DUT_PSN);
 	ck_assert_int_eq(vs_conn_establish(c), VS_OK);
 	m = expect_mad(r, VS_CM_ATTR_RTU, &h2);
 	ck_assert(m.rtu.remote_comm_id == PEER_ID && h2.transaction_id == h.transaction_id);

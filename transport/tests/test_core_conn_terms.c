@@ -83,7 +83,7 @@ START_TEST(a_req_carries_the_parameters)
 	e.req.initiator_depth = 10;
 	e.req.remote_cm_response_timeout = e.req.local_cm_response_timeout = 21;
 	e.req.flow_control = !on;
-	e.req.psn = RIG_DUT_PSN;
+	e.req.psn = RIG_PEER_PSN;
 	e.req.retry_count = 7;
 	e.req.pkey = 0x9234;
 	e.req.path_mtu = VS_MTU_2048;
@@ -123,7 +123,7 @@ START_TEST(a_rep_carries_the_parameters)
 	e.rep.remote_comm_id = PEER_ID;
 	e.rep.qkey = 0x00c0ffee;
 	e.rep.qpn = vs_qp_num(r->qp);
-	e.rep.psn = RIG_DUT_PSN;
+	e.rep.psn = RIG_PEER_PSN;
 	e.rep.responder_resources = 4;
 	e.rep.initiator_depth = 2;
 	e.rep.flow_control = _i == 1;
@@ -366,7 +366,7 @@ START_TEST(a_request_event_tells_everything_of_the_req)
 	ck_assert_uint_eq(e.peer.service_id, SERVICE);
 	ck_assert_int_eq(e.peer.path_mtu, VS_MTU_1024);
 	ck_assert_uint_eq(e.peer.qpn, RIG_PEER_QPN);
-	ck_assert_uint_eq(e.peer.starting_psn, RIG_PEER_PSN);
+	ck_assert_uint_eq(e.peer.starting_psn, RIG_DUT_PSN);
 	ck_assert(e.peer.responder_resources == 2 && e.peer.initiator_depth == 4);
 	ck_assert(e.peer.retry_count == 5 && e.peer.rnr_retry == 6);
 	ck_assert(e.peer.local_ack_timeout == 15 && e.peer.cm_response_timeout == 18 && e.peer.max_cm_retries == 3);
@@ -515,7 +515,7 @@ START_TEST(the_attributes_of_the_qp_are_those_agreed_on)
 		rep.rep.local_comm_id = PEER_ID;
 		rep.rep.remote_comm_id = c->local_id;
 		rep.rep.qpn = RIG_PEER_QPN;
-		rep.rep.psn = RIG_PEER_PSN;
+		rep.rep.psn = RIG_DUT_PSN;
 		rep.rep.responder_resources = 9; /* less than the 10 that we asked for */
 		rep.rep.initiator_depth = 8;     /* less than the 11 that we have */
 		rep.rep.rnr_retry_count = 3;

@@ -49,7 +49,8 @@ struct vs_conn_param {
 	uint64_t service_id;
 	struct vs_av path;
 	enum vs_mtu path_mtu;
-	uint32_t qpn, starting_psn;
+	uint32_t qpn;
+	uint32_t starting_psn; /* with which the *other* side begins to send: CM-020, and what Linux does */
 	uint8_t responder_resources, initiator_depth; /* ours, as in the REQ or REP */
 	uint8_t retry_count, rnr_retry;
 	uint8_t local_ack_timeout;   /* code */
@@ -85,7 +86,10 @@ struct vs_conn *vs_sidr_resolve(struct vs_dev *dev, const struct vs_conn_param *
 int vs_sidr_reply(struct vs_conn *c, uint32_t status, const struct vs_conn_param *p);
 void vs_conn_set_cookie(struct vs_conn *c, uint64_t cookie);
 enum vs_conn_state vs_conn_state(const struct vs_conn *c);
-/* Attributes and mask for the transition to `to` (INIT, RTR, RTS) from what was negotiated. */
+/*
+ * Attributes and mask for the transition to `to` (INIT, RTR, RTS) from what was negotiated. Who goes to RTR before
+ * vs_accept sets attr->rq_psn to the starting_psn that it is going to accept with.
+ */
 int vs_conn_qp_attr(const struct vs_conn *c, enum vs_qp_state to, struct vs_qp_attr *attr, uint32_t *mask);
 /* Gives the handle up; time-wait goes on inside the device. */
 void vs_conn_destroy(struct vs_conn *c);
