@@ -150,6 +150,8 @@ messages() {
 	refused 3 'the server has failed|^' --pair -- sh -c 'ibv_rc_pingpong & sleep 1; kill $!; exit 3' :: sleep 30
 	refused 9 '4791 is taken: another process.*choose another --ip' --ip 127.0.0.9 -- \
 		sh -c 'ibv_rc_pingpong -g 0 & sleep 0.5; ibv_devinfo || rc=9; kill $!; exit $rc'
+	refused 1 'ibv_modify_qp: av_not_global: ' --pair --explain -- ibv_rc_pingpong -g 5
+	refused 1 'RETRY_EXC_ERR: retry_exceeded: ' --pair --explain --fault 'drop all ack from me' -- ibv_rc_pingpong -g 0 -n 5
 	netns='' refused 125 'other hosts can reach this address' --ip 192.0.2.1 -- true
 	netns='' refused 125 'is no address of this host' --allow-remote --ip 192.0.2.1 -- true
 }
