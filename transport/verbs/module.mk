@@ -68,8 +68,14 @@ check-hostile: $(VERBS_LIB) $(RUN_BIN) $(HOSTILE) ## ref0 under packets with ran
 	@scripts/deps.sh apps
 	@transport/verbs/tests/hostile.sh $(B) $(HOSTILE_SECONDS)
 
+# The application's threads and ours: a build of its own, the runtime in front of everything.
+check-tsan: ## the verbs device under ThreadSanitizer
+	@$(MAKE) B=$(B)/tsan OPT='-O1 -g' SANFLAGS=-fsanitize=thread $(B)/tsan/lib/verbscope/libibverbs.so.1 $(B)/tsan/tests/verbs_abi
+	@CK_FORK=no VS_QUIET=1 LD_PRELOAD=$(shell $(CC) -print-file-name=libtsan.so):$(abspath $(B))/tsan/lib/verbscope/libibverbs.so.1 \
+		$(B)/tsan/tests/verbs_abi
+
 bench-ref0: $(VERBS_LIB) $(RUN_BIN) ## speed of ref0 against iperf3 TCP over loopback, in one run
 	@scripts/deps.sh apps bench
 	@transport/verbs/tests/bench.sh $(B)
 
-.PHONY: check-apps check-verbs check-hostile bench-ref0
+.PHONY: check-apps check-verbs check-hostile check-tsan bench-ref0
