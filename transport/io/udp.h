@@ -29,7 +29,7 @@ union udp_address {
 };
 
 /* ---- sending sockets ---- */
-#define PORT_SETS 32
+#define PORT_SETS 128
 #define PORT_WAYS 8
 struct udp_port {
 	int fd; /* -1: free */
@@ -102,6 +102,7 @@ struct vs_udpio {
 	bool gso, gro;
 	uint32_t rcvbuf; /* as the kernel counts: data and what it needs for it */
 	uint64_t clock;  /* of the sending sockets' use */
+	unsigned n_ports, max_ports;
 	struct {
 		size_t len;
 		uint32_t bit[16];

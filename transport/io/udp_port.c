@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
  * udp_port.c - sending sockets: one per source port, which a queue pair keeps for its life (A17.3.2.1). Ports are
- * made when first used; the one that was not used for longest gives way when there are many.
+ * made when first used, up to half of the descriptors that the process may have; then one that was not used for
+ * longest gives way, or there is none.
  */
 #define _GNU_SOURCE /* sendmmsg, recvmmsg */
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "io/udp.h"
@@ -13,6 +15,11 @@
 
 void udp_ports_init(struct vs_udpio *u)
 {
+	struct rlimit r;
+
+	u->max_ports = PORT_SETS * PORT_WAYS;
+	if (getrlimit(RLIMIT_NOFILE, &r) == 0 && r.rlim_cur / 2 < u->max_ports)
+		u->max_ports = (unsigned)(r.rlim_cur / 2);
 	for (unsigned s = 0; s < PORT_SETS; s++)
 		for (unsigned w = 0; w < PORT_WAYS; w++)
 			u->port[s][w].fd = -1;
@@ -63,11 +70,15 @@ int udp_port_fd(struct vs_udpio *u, unsigned addr, uint16_t sport)
 		if (p->fd < 0 ? victim->fd >= 0 : victim->fd >= 0 && p->used < victim->used)
 			victim = p;
 	}
+	if (victim->fd < 0 && u->n_ports >= u->max_ports)
+		return -1;
 	fd = open_port(u, addr, sport);
 	if (fd < 0)
 		return -1;
 	if (victim->fd >= 0)
 		close(victim->fd);
+	else
+		u->n_ports++;
 	*victim = (struct udp_port){.fd = fd, .sport = sport, .addr = (uint8_t)addr, .used = u->clock};
 	return fd;
 }

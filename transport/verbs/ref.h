@@ -69,6 +69,7 @@ struct ref {
 	int kick;                          /* eventfd that wakes the thread */
 	atomic_uint polls;                 /* empty polls of the application: it makes progress itself */
 	atomic_bool ticking;               /* the thread leaves the socket to the application */
+	uint64_t received_at;              /* when packets were last taken from the wire */
 	uint64_t wake_at;                  /* when the thread wakes at the latest */
 	enum ref_sent output;              /* what the wire said last */
 	uint32_t deferred, deferred_bytes; /* posted and not yet sent: post.c */

@@ -14,6 +14,7 @@
 
 #define ETH 14u /* the engine's frames begin with an Ethernet header, which no socket wants */
 #define LOOPBACKS 250
+#define ACK_EVERY 8u
 #define TURN 128u /* packets sent in one go: then it is time to receive */
 
 struct wire_udp {
@@ -196,7 +197,9 @@ static void fill_attr(const struct ref_wire *wire, struct vs_dev_attr *attr)
 	attr->rc_window = vs_udpio_window(w->udp, vs_mtu_bytes(w->mtu));
 	if (attr->rc_window > 1024)
 		attr->rc_window = 1024;
-	attr->ack_every = attr->rc_window / 4 < 16 ? attr->rc_window / 4 : 16;
+	/* Of many QPs each has its turn rarely: so that an acknowledge comes before the ACK timer of the first packet.
+	 */
+	attr->ack_every = attr->rc_window / 4 < ACK_EVERY ? attr->rc_window / 4 : ACK_EVERY;
 }
 
 static int join(struct ref_wire *wire, const uint8_t gid[16])
