@@ -442,9 +442,19 @@ static bool next_flows(const struct vs_qp *qp)
 }
 
 /*
+ * Half of the ACK timeout has passed, and of what is out nothing has been asked for: on a device whose QPs take turns,
+ * a QP may send its n-th packet too late.
+ */
+static bool time_presses(const struct vs_qp *qp)
+{
+	return qp->req.ack_timer.pos != 0 && vs_psn_le(qp->req.asked_psn, qp->req.una_psn) &&
+	       qp->req.ack_timer.when < qp->dev->now_ns + (2048ull << qp->attr.timeout);
+}
+
+/*
  * AckReq: on the last packet of a request that is signaled, repeated, or followed by nothing that flows;
- * on every n-th packet; where the window closes. So nothing ever waits for an acknowledge that nobody
- * asked for.
+ * on every n-th packet; where the window closes; when time presses. So nothing ever waits for an acknowledge that
+ * nobody asked for.
  */
 static bool want_ack(struct vs_qp *qp, const struct vs_swqe *w, uint32_t i, uint32_t n, uint32_t psn)
 {
@@ -456,7 +466,8 @@ static bool want_ack(struct vs_qp *qp, const struct vs_swqe *w, uint32_t i, uint
 	ask = (last && ((w->flags & VS_SEND_SIGNALED) || qp->init.sq_sig_all || vs_swqe_is_rd_atomic(w) ||
 			!next_flows(qp) || vs_psn_lt(psn, qp->req.sent_psn))) ||
 	      qp->req.since_ackreq + 1 >= qp->dev->attr.ack_every ||
-	      vs_psn_add(psn, 1 - (int32_t)qp->req.una_psn) >= qp->dev->attr.rc_window || qp->req.probed;
+	      vs_psn_add(psn, 1 - (int32_t)qp->req.una_psn) >= qp->dev->attr.rc_window || qp->req.probed ||
+	      time_presses(qp);
 	qp->req.since_ackreq = ask ? 0 : qp->req.since_ackreq + 1;
 	return ask;
 }

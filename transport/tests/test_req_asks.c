@@ -135,6 +135,29 @@ START_TEST(req_020_a_read_of_all_psns_waits_for_no_ack_that_was_not_asked_for)
 }
 END_TEST
 
+/* Every packet has another one behind it, so none asks; but the first has been out for half of the ACK timeout. */
+START_TEST(req_011_who_has_its_turn_rarely_asks_before_the_timer_fires)
+{
+	const struct rig_opt o = {.timeout = 14}; /* 67.1 ms */
+	struct rig *r = rig_new(&o);
+	unsigned i;
+
+	for (i = 0; i < 6; i++)
+		post_quiet(r);
+	goes_out(r, D, false);
+	rig_advance(r, 33000000);
+	goes_out(r, D + 1, false);
+	rig_advance(r, 1000000);
+	goes_out(r, D + 2, true);
+	goes_out(r, D + 3, false); /* it is asked for */
+	rig_in_ack(r, D + 2, 0x1f, 3);
+	rig_advance(r, 20000000);
+	goes_out(r, D + 4, false); /* the timer has begun anew */
+	goes_out(r, D + 5, true);  /* the last */
+	rig_free(r);
+}
+END_TEST
+
 Suite *vs_suite(void)
 {
 	Suite *s = suite_create("req_asks");
@@ -144,6 +167,7 @@ Suite *vs_suite(void)
 	tcase_add_loop_test(tc, qps_027_what_asked_for_an_ack_is_not_repeated_on_the_way_to_sqd, 0, 2);
 	tcase_add_loop_test(tc, req_037_a_failure_waits_for_no_ack_that_was_not_asked_for, 0, 2);
 	tcase_add_test(tc, req_037_a_request_that_failed_unsent_makes_nothing_go_out_again);
+	tcase_add_test(tc, req_011_who_has_its_turn_rarely_asks_before_the_timer_fires);
 	tcase_add_test(tc, req_020_a_read_of_all_psns_waits_for_no_ack_that_was_not_asked_for);
 	suite_add_tcase(s, tc);
 	return s;

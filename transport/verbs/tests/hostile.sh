@@ -32,7 +32,7 @@ sleep 0.5
 pingpong "$net.2" 127.0.0.1 >"$tmp/client" 2>&1 &
 client=$!
 for ((i = 0; i < 50; i++)); do
-	grep -q 'remote address' "$tmp/client" && break
+	grep -qs "remote address" "$tmp/client" && break
 	sleep 0.1
 done
 mapfile -t qpns < <(sed -n 's/.*QPN \(0x[0-9a-f]*\),.*/\1/p' "$tmp/client")
