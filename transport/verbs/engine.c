@@ -67,6 +67,11 @@ static unsigned receive(uint64_t now)
 	return ref.wire->ops->receive(ref.wire, BATCH, now);
 }
 
+void ref_send(void)
+{
+	send_all(ref_now());
+}
+
 bool ref_progress(void)
 {
 	uint64_t now = ref_now();

@@ -184,6 +184,8 @@ void ref_deliver_events(void)
 	}
 	while (vs_dev_poll_async(ref.dev, &a))
 		deliver_async(&a);
+	if (ref.deliver_conn != NULL)
+		ref.deliver_conn();
 }
 
 /* ---- completion channels ---- */

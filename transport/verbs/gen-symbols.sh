@@ -1,13 +1,16 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
 #
-# gen-symbols.sh LIBRARY MAP STUBS OBJECT... - the symbol versions of the installed libibverbs for our stand-in.
+# gen-symbols.sh LIBRARY MAP STUBS OBJECT... - the symbol versions of an installed library for our stand-in.
 #
-#   LIBRARY   the installed one (libibverbs.so.1)
+#   LIBRARY   the installed one (libibverbs.so.1, librdmacm.so.1)
 #   MAP       version script to write: every symbol of LIBRARY with its default version, under its version node
 #   STUBS     C source to write: what LIBRARY has and no OBJECT defines. Verbs fail with EOPNOTSUPP; what only the
 #             library's own providers call (IBVERBS_PRIVATE_*) too: their contexts are never made here
 #   OBJECT    our objects
+#
+# Environment: STUB_RETURNS (EOPNOTSUPP) what a stub returns beside errno; STUB_ERRNO (EOPNOTSUPP); PRIVATE, a symbol of
+# our own to export under the version node VERBSCOPE_PRIVATE.
 #
 # Programs are linked against the versions of the library that was installed when they were built, private ones
 # included, and refuse to start when a node is missing: so the list is made here, not written down.
@@ -27,7 +30,7 @@ nodes() { nm -D --defined-only "$library" | awk '$2 == "A" { sub(/@.*/, "", $3);
 ours() { nm --defined-only -g "$@" | awk 'NF == 3 && $2 != "U" { print $3 }' | sort -u; }
 
 all=$(symbols)
-[ -n "$all" ] || { echo "gen-symbols: $library exports no versioned symbols: is it libibverbs.so.1?" >&2; exit 2; }
+[ -n "$all" ] || { echo "gen-symbols: $library exports no versioned symbols: is it a library of rdma-core?" >&2; exit 2; }
 
 {
 	echo "/* made by gen-symbols.sh from ${library##*/} */"
@@ -39,14 +42,15 @@ all=$(symbols)
 		echo "}${previous:+ $previous};"
 		case $node in *PRIVATE*) ;; *) previous=$node ;; esac
 	done < <(nodes)
+	[ -z "${PRIVATE:-}" ] || printf 'VERBSCOPE_PRIVATE {\n\tglobal:\n\t\t%s;\n};\n' "$PRIVATE"
 } >"$map.tmp"
 
 {
-	echo "/* made by gen-symbols.sh: what ${library##*/} has and ref0 does not implement */"
+	echo "/* made by gen-symbols.sh: what ${library##*/} has and we do not implement */"
 	echo "#include <errno.h>"
 	echo "#include <stdint.h>"
 	echo "#define STUB(name) __attribute__((visibility(\"default\"))) intptr_t name(void); \\"
-	echo "	intptr_t name(void) { errno = EOPNOTSUPP; return EOPNOTSUPP; }"
+	echo "	intptr_t name(void) { errno = ${STUB_ERRNO:-EOPNOTSUPP}; return ${STUB_RETURNS:-EOPNOTSUPP}; }"
 	echo "#define STUB_POINTER(name) __attribute__((visibility(\"default\"))) void *name(void); \\"
 	echo "	void *name(void) { errno = EOPNOTSUPP; return (void *)0; }"
 	awk 'NR == FNR { have[$1] = 1; next }

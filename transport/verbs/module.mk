@@ -16,12 +16,30 @@ IBVERBS     ?= $(shell $(CC) -print-file-name=libibverbs.so.1)
 
 $(VERBS_DIR)/symbols.map $(VERBS_DIR)/stubs.c &: transport/verbs/gen-symbols.sh $(VERBS_OBJS)
 	@mkdir -p $(VERBS_DIR)
-	transport/verbs/gen-symbols.sh $(IBVERBS) $(VERBS_DIR)/symbols.map $(VERBS_DIR)/stubs.c $(VERBS_OBJS)
+	PRIVATE=ref_cm_link transport/verbs/gen-symbols.sh $(IBVERBS) $(VERBS_DIR)/symbols.map $(VERBS_DIR)/stubs.c $(VERBS_OBJS)
 
 $(VERBS_LIB): $(VERBS_DIR)/symbols.map $(VERBS_DIR)/stubs.c $(VERBS_OBJS) $(LIBVS) $(LIBJUDGE) $(LIBWIRE)
 	$(CC) -std=gnu11 $(OPT) $(SANFLAGS) $(LDFLAGS) -fPIC -shared -Wl,-soname,libibverbs.so.1 -Wl,-z,defs \
 		-Wl,--version-script,$(VERBS_DIR)/symbols.map -o $@ $(VERBS_DIR)/stubs.c $(VERBS_OBJS) \
 		$(LIBVS) $(LIBJUDGE) $(LIBWIRE) -ldeflate -lpthread
+
+# The connection manager: a librdmacm.so.1 on the same engine.
+CM_SRCS := $(sort $(wildcard transport/verbs/cm/*.c))
+CM_OBJS := $(call obj,$(CM_SRCS))
+CM_LIB  := $(VERBS_DIR)/librdmacm.so.1
+RDMACM  ?= $(shell $(CC) -print-file-name=librdmacm.so.1)
+ALL           += $(CM_LIB)
+INSTALL_FILES += $(CM_LIB):lib/verbscope/librdmacm.so.1
+
+$(VERBS_DIR)/cm-symbols.map $(VERBS_DIR)/cm-stubs.c &: transport/verbs/gen-symbols.sh $(CM_OBJS)
+	@mkdir -p $(VERBS_DIR)
+	STUB_ERRNO=ENOSYS STUB_RETURNS=-1 transport/verbs/gen-symbols.sh $(RDMACM) $(VERBS_DIR)/cm-symbols.map \
+		$(VERBS_DIR)/cm-stubs.c $(CM_OBJS)
+
+$(CM_LIB): $(VERBS_DIR)/cm-symbols.map $(VERBS_DIR)/cm-stubs.c $(CM_OBJS) $(VERBS_LIB) $(LIBWIRE)
+	$(CC) -std=gnu11 $(OPT) $(SANFLAGS) $(LDFLAGS) -fPIC -shared -Wl,-soname,librdmacm.so.1 -Wl,-z,defs \
+		-Wl,--version-script,$(VERBS_DIR)/cm-symbols.map -o $@ $(VERBS_DIR)/cm-stubs.c $(CM_OBJS) \
+		$(LIBWIRE) $(VERBS_LIB) -lpthread
 
 # With a sanitizer its runtime is preloaded in front.
 ifneq ($(SAN),)
@@ -35,7 +53,7 @@ $(RUN_BIN): $(call obj,$(RUN_SRCS)) $(LIBVS) $(LIBJUDGE) $(LIBWIRE)
 CHECK_TARGETS += check-apps
 CHECK_DEPS    += apps
 
-check-apps: $(VERBS_LIB) $(RUN_BIN) ## unmodified verbs programs on the reference device (APPS=all: more of them)
+check-apps: $(VERBS_LIB) $(CM_LIB) $(RUN_BIN) ## unmodified verbs programs on the reference device (APPS=all: more of them)
 	@scripts/deps.sh apps
 	@JOBS=$(JOBS) transport/verbs/tests/apps.sh $(B) $(or $(APPS),short)
 

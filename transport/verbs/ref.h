@@ -14,6 +14,7 @@
  *   import.c      objects used through another context of the process
  *   event.c       completion channels and async events, as real descriptors
  *   names.c       ibv_*_str, rates
+ *   cm_link.c     the door for librdmacm.so.1, which is in cm/
  *   compat.c      what librdmacm and tools use beside the verbs
  *   gen-symbols.sh  the symbol versions of the installed library, stubs for what nobody but its providers calls
  *
@@ -76,6 +77,7 @@ struct ref {
 	struct ref_context *contexts;      /* all that are open */
 	struct ref_pd *pds;                /* all that own one of the engine's; by them and by mrs, imports are found */
 	struct ref_mr *mrs;
+	void (*deliver_conn)(void); /* librdmacm's, or NULL: takes the events of connections, inside */
 	uint32_t last_handle;
 	uint8_t gid_count;
 };
@@ -93,6 +95,8 @@ void ref_leave(void);
 void ref_leave_post(const struct vs_qp *qp, uint32_t posts, uint64_t bytes);
 /* Leaves without sending: for calls that make nothing to send. */
 void ref_leave_quiet(void);
+/* Inside: sends what is to be sent. */
+void ref_send(void);
 /* Inside: receives, runs timers. True: something came. */
 bool ref_progress(void);
 /* Wakes the thread so that it waits for packets again. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * pair.c - a server and a client on two addresses, for programs that find each other over TCP. The client starts when
- * the server listens. What the server prints is marked; the client's output is left as it is. Faults, deviations and
- * the capture are the server's: its side sees every packet once.
+ * pair.c - a server and a client on two addresses, for programs that find each other over TCP or RDMA-CM. The client
+ * starts when the server listens. What the server prints is marked; the client's output is left as it is. Faults,
+ * deviations and the capture are the server's: its side sees every packet once.
  */
 #define _GNU_SOURCE /* pipe2 */
 #include <dirent.h>
@@ -22,6 +22,7 @@
 #define LISTEN_WAIT_MS 5000 /* then the client starts anyway: not every server uses TCP */
 #define END_WAIT_MS 5000    /* for the server, when the client has ended */
 #define STEP_MS 10
+#define RDMA_LISTENS "/memfd:verbscope-listens" /* verbs/cm/connect.c */
 
 struct pair {
 	const struct run_options *o;
@@ -127,8 +128,10 @@ static bool process_listens(pid_t pid)
 		if (n <= 0)
 			continue;
 		link[n] = '\0';
-		found = sscanf(link, "socket:[%lu]", &inode) == 1 &&
-			(listens_in("/proc/net/tcp", inode) || listens_in("/proc/net/tcp6", inode));
+		/* Who listens with rdma_listen has no socket for it, but our librdmacm's mark. */
+		found = strncmp(link, RDMA_LISTENS, strlen(RDMA_LISTENS)) == 0;
+		found = found || (sscanf(link, "socket:[%lu]", &inode) == 1 &&
+				  (listens_in("/proc/net/tcp", inode) || listens_in("/proc/net/tcp6", inode)));
 	}
 	if (d != NULL)
 		closedir(d);

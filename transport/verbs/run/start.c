@@ -12,15 +12,15 @@
 
 #include "verbs/run/run.h"
 
-#define LIBRARY "../lib/verbscope/libibverbs.so.1" /* from the folder of vs-run, built or installed */
+#define LIBRARIES "../lib/verbscope/" /* from the folder of vs-run, built or installed */
 #ifndef VS_PRELOAD_FIRST
 #define VS_PRELOAD_FIRST "" /* a sanitizer's runtime must stand in front of everything */
 #endif
 
-/* Our library, absolute. */
-static int find_library(char path[PATH_MAX])
+/* One of our libraries, absolute. */
+static int find_library(const char *name, char path[PATH_MAX])
 {
-	char self[PATH_MAX], *slash, joined[PATH_MAX + sizeof(LIBRARY)];
+	char self[PATH_MAX], *slash, joined[PATH_MAX + 64];
 	ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
 
 	if (n <= 0)
@@ -29,7 +29,7 @@ static int find_library(char path[PATH_MAX])
 	slash = strrchr(self, '/');
 	if (slash != NULL)
 		*slash = '\0';
-	snprintf(joined, sizeof(joined), "%s/%s", self, LIBRARY);
+	snprintf(joined, sizeof(joined), "%s/" LIBRARIES "%s", self, name);
 	if (realpath(joined, path) == NULL)
 		return run_fail("%s: is not there (%s): run make, or install again", joined, strerror(errno));
 	if (strpbrk(path, ": ") != NULL)
@@ -40,13 +40,15 @@ static int find_library(char path[PATH_MAX])
 static int preload(void)
 {
 	const char *before = getenv("LD_PRELOAD");
-	char path[PATH_MAX], value[3 * PATH_MAX];
-	int rc = find_library(path), n;
+	char verbs[PATH_MAX], cm[PATH_MAX], value[4 * PATH_MAX];
+	int rc = find_library("libibverbs.so.1", verbs), n;
 
+	if (rc == 0)
+		rc = find_library("librdmacm.so.1", cm);
 	if (rc != 0)
 		return rc;
-	n = snprintf(value, sizeof(value), "%s%s%s%s%s", VS_PRELOAD_FIRST, VS_PRELOAD_FIRST[0] != '\0' ? ":" : "",
-		     before != NULL ? before : "", before != NULL && before[0] != '\0' ? ":" : "", path);
+	n = snprintf(value, sizeof(value), "%s%s%s%s%s:%s", VS_PRELOAD_FIRST, VS_PRELOAD_FIRST[0] != '\0' ? ":" : "",
+		     before != NULL ? before : "", before != NULL && before[0] != '\0' ? ":" : "", verbs, cm);
 	if (n < 0 || n >= (int)sizeof(value))
 		return run_fail("LD_PRELOAD is too long");
 	return setenv("LD_PRELOAD", value, 1) == 0 ? 0 : run_fail("no memory");

@@ -1,0 +1,380 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/*
+ * addr.c - IP addresses and ports. An address is one of this process's if it is one of the device's GIDs. Resolving
+ * needs no ARP and no subnet manager: every address of RoCE is its own GID, so the events follow at once.
+ */
+#include <netinet/in.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "verbs/cm/cm.h"
+
+#define FIRST_PORT 32768u /* as Linux: net.ipv4.ip_local_port_range */
+#define PORTS 28232u
+
+struct sockaddr *cm_src(struct cm_id *id)
+{
+	return &id->id.route.addr.src_addr;
+}
+
+struct sockaddr *cm_dst(struct cm_id *id)
+{
+	return &id->id.route.addr.dst_addr;
+}
+
+socklen_t cm_addr_len(const struct sockaddr *a)
+{
+	return a->sa_family == AF_INET    ? sizeof(struct sockaddr_in)
+	       : a->sa_family == AF_INET6 ? sizeof(struct sockaddr_in6)
+					  : 0;
+}
+
+static const struct sockaddr_in *in4(const struct sockaddr *a)
+{
+	return (const struct sockaddr_in *)(const void *)a;
+}
+
+static const struct sockaddr_in6 *in6(const struct sockaddr *a)
+{
+	return (const struct sockaddr_in6 *)(const void *)a;
+}
+
+uint16_t cm_port(const struct sockaddr *a)
+{
+	return ntohs(a->sa_family == AF_INET6 ? in6(a)->sin6_port : in4(a)->sin_port);
+}
+
+static void set_port(struct sockaddr *a, uint16_t port)
+{
+	if (a->sa_family == AF_INET6)
+		((struct sockaddr_in6 *)(void *)a)->sin6_port = htons(port);
+	else
+		((struct sockaddr_in *)(void *)a)->sin_port = htons(port);
+}
+
+bool cm_is_any(const struct sockaddr *a)
+{
+	return a->sa_family == AF_INET6 ? IN6_IS_ADDR_UNSPECIFIED(&in6(a)->sin6_addr) : in4(a)->sin_addr.s_addr == 0;
+}
+
+void cm_gid_of(uint8_t gid[16], const struct sockaddr *a)
+{
+	if (a->sa_family == AF_INET6) {
+		memcpy(gid, &in6(a)->sin6_addr, 16);
+		return;
+	}
+	memset(gid, 0, 10);
+	gid[10] = gid[11] = 0xff;
+	memcpy(gid + 12, &in4(a)->sin_addr, 4);
+}
+
+static bool is_v4_gid(const uint8_t gid[16])
+{
+	static const uint8_t mapped[12] = {[10] = 0xff, [11] = 0xff};
+
+	return memcmp(gid, mapped, sizeof(mapped)) == 0;
+}
+
+void cm_addr_of(struct sockaddr_storage *a, const uint8_t gid[16], uint16_t port)
+{
+	memset(a, 0, sizeof(*a));
+	if (is_v4_gid(gid)) {
+		a->ss_family = AF_INET;
+		memcpy(&((struct sockaddr_in *)(void *)a)->sin_addr, gid + 12, 4);
+	} else {
+		a->ss_family = AF_INET6;
+		memcpy(&((struct sockaddr_in6 *)(void *)a)->sin6_addr, gid, 16);
+	}
+	set_port((struct sockaddr *)(void *)a, port);
+}
+
+uint64_t cm_service_id(const struct cm_id *id, const struct sockaddr *a)
+{
+	return (uint64_t)id->id.ps << 16 | cm_port(a);
+}
+
+/* ---- this process's addresses ---- */
+
+/* Inside: index of the GID that is `gid`, or, with NULL, of the first of that family; -1. */
+static int find_gid(const uint8_t *gid, bool v4)
+{
+	const struct vs_dev_attr *a = cm.link->dev_attr(cm.link->device());
+
+	for (int i = 0; i < VS_GID_TABLE_LEN; i++) {
+		const struct vs_gid_entry *e = &a->gids[i];
+
+		if (e->type != VS_GID_NONE && is_v4_gid(e->gid) == v4 && (gid == NULL || memcmp(e->gid, gid, 16) == 0))
+			return i;
+	}
+	return -1;
+}
+
+void cm_acquire(struct cm_id *id)
+{
+	struct rdma_addr *a = &id->id.route.addr;
+
+	id->id.verbs = cm.context;
+	id->id.port_num = 1;
+	if (id->id.pd == NULL)
+		id->id.pd = cm.pd;
+	a->addr.ibaddr.pkey = htons(0xffff);
+	cm_gid_of(a->addr.ibaddr.sgid.raw, &a->src_addr);
+	if (a->dst_addr.sa_family != 0)
+		cm_gid_of(a->addr.ibaddr.dgid.raw, &a->dst_addr);
+}
+
+/* ---- ports ---- */
+
+/* Inside: may `id` have this port on the address that it has? */
+static bool port_is_free(struct cm_id *id, uint16_t port)
+{
+	const struct sockaddr *own = cm_src(id);
+	uint8_t a[16], b[16];
+
+	cm_gid_of(a, own);
+	for (struct cm_id *o = cm.ids; o != NULL; o = o->next) {
+		const struct sockaddr *his = cm_src(o);
+
+		if (o == id || o->id.ps != id->id.ps || his->sa_family == 0 || cm_port(his) != port)
+			continue;
+		if (o->reuse && id->reuse && o->service == NULL)
+			continue;
+		if (o->conn != NULL &&
+		    !o->active) /* of a request: the listener's port, which another may listen on later */
+			continue;
+		cm_gid_of(b, his);
+		if (his->sa_family == own->sa_family
+			    ? cm_is_any(his) || cm_is_any(own) || memcmp(a, b, 16) == 0
+			    : (cm_is_any(his) && his->sa_family == AF_INET6 && !o->v6_only) ||
+				      (cm_is_any(own) && own->sa_family == AF_INET6 && !id->v6_only))
+			return false;
+	}
+	return true;
+}
+
+/* Inside: the wanted port, or any; an errno. */
+static int take_port(struct cm_id *id)
+{
+	uint16_t port = cm_port(cm_src(id));
+	unsigned start;
+
+	if (port != 0)
+		return port_is_free(id, port) ? 0 : EADDRINUSE;
+	start = (unsigned)(cm.link->random() % PORTS);
+	for (unsigned i = 0; i < PORTS; i++) {
+		port = (uint16_t)(FIRST_PORT + (start + i) % PORTS);
+		if (port_is_free(id, port)) {
+			set_port(cm_src(id), port);
+			return 0;
+		}
+	}
+	return EADDRNOTAVAIL;
+}
+
+/* Inside: an errno. */
+static int bind_to(struct cm_id *id, const struct sockaddr *addr)
+{
+	uint8_t gid[16];
+	int index = -1, rc;
+
+	cm_gid_of(gid, addr);
+	if (!cm_is_any(addr)) {
+		index = find_gid(gid, is_v4_gid(gid));
+		if (index < 0)
+			return EADDRNOTAVAIL;
+	}
+	memcpy(cm_src(id), addr, cm_addr_len(addr));
+	rc = take_port(id);
+	if (rc != 0) {
+		memset(&id->id.route.addr.src_storage, 0, sizeof(id->id.route.addr.src_storage));
+		return rc;
+	}
+	if (index >= 0) {
+		id->sgid_index = (uint8_t)index;
+		cm_acquire(id);
+	}
+	return 0;
+}
+
+int rdma_bind_addr(struct rdma_cm_id *rid, struct sockaddr *addr)
+{
+	struct cm_id *id = cm_id(rid);
+	int rc;
+
+	if (addr == NULL || cm_addr_len(addr) == 0)
+		return cm_fail(EAFNOSUPPORT);
+	if (!cm_enter())
+		return -1;
+	rc = cm_src(id)->sa_family != 0 ? EINVAL : bind_to(id, addr);
+	cm_leave();
+	return cm_fail(rc);
+}
+
+int cm_bind_any(struct cm_id *id, sa_family_t family)
+{
+	struct sockaddr_storage any = {.ss_family = family};
+
+	return cm_src(id)->sa_family != 0 ? 0 : rdma_bind_addr(&id->id, (struct sockaddr *)(void *)&any);
+}
+
+/* ---- resolving ---- */
+
+/* Inside: the own address from which `dst` is reached; an errno. The port of an earlier binding stays. */
+static int choose_source(struct cm_id *id, const struct sockaddr *dst)
+{
+	struct sockaddr_storage own;
+	uint8_t gid[16];
+	uint16_t port = cm_src(id)->sa_family != 0 ? cm_port(cm_src(id)) : 0;
+	int index;
+
+	if (cm_src(id)->sa_family != 0 && !cm_is_any(cm_src(id)))
+		return cm_src(id)->sa_family == dst->sa_family ? 0 : EINVAL;
+	cm_gid_of(gid, dst);
+	index = find_gid(NULL, is_v4_gid(gid));
+	if (index < 0)
+		return EADDRNOTAVAIL;
+	cm_addr_of(&own, cm.link->dev_attr(cm.link->device())->gids[index].gid, port);
+	memset(&id->id.route.addr.src_storage, 0, sizeof(own));
+	return bind_to(id, (const struct sockaddr *)(const void *)&own);
+}
+
+static int resolve(struct cm_id *id, const struct sockaddr *src, const struct sockaddr *dst)
+{
+	int rc = 0;
+
+	if (id->conn != NULL || id->service != NULL)
+		return EINVAL;
+	if (src != NULL && src->sa_family != 0 && cm_src(id)->sa_family == 0)
+		rc = bind_to(id, src);
+	if (rc == 0)
+		rc = choose_source(id, dst);
+	if (rc != 0)
+		return rc;
+	memset(&id->id.route.addr.dst_storage, 0, sizeof(id->id.route.addr.dst_storage));
+	memcpy(cm_dst(id), dst, cm_addr_len(dst));
+	if (cm_is_any(dst)) { /* this host */
+		struct sockaddr_storage self;
+
+		cm_addr_of(&self, id->id.route.addr.addr.ibaddr.sgid.raw, cm_port(dst));
+		memcpy(cm_dst(id), &self, cm_addr_len(dst));
+	}
+	cm_acquire(id);
+	return 0;
+}
+
+int rdma_resolve_addr(struct rdma_cm_id *rid, struct sockaddr *src_addr, struct sockaddr *dst_addr, int timeout_ms)
+{
+	struct cm_id *id = cm_id(rid);
+	int rc;
+
+	(void)timeout_ms;
+	if (dst_addr == NULL || cm_addr_len(dst_addr) == 0 ||
+	    (src_addr != NULL && src_addr->sa_family != 0 && cm_addr_len(src_addr) == 0))
+		return cm_fail(EAFNOSUPPORT);
+	if (!cm_enter())
+		return -1;
+	rc = resolve(id, src_addr, dst_addr);
+	cm_leave();
+	if (rc == EADDRNOTAVAIL && src_addr == NULL) /* no device leads there */
+		return cm_tell(id, RDMA_CM_EVENT_ADDR_ERROR, -ENODEV);
+	return rc != 0 ? cm_fail(rc) : cm_tell(id, RDMA_CM_EVENT_ADDR_RESOLVED, 0);
+}
+
+static int make_path_record(struct cm_id *id)
+{
+	const struct rdma_ib_addr *ib = &id->id.route.addr.addr.ibaddr;
+	struct ibv_sa_path_rec *p = calloc(1, sizeof(*p));
+
+	if (p == NULL)
+		return ENOMEM;
+	p->sgid = ib->sgid;
+	p->dgid = ib->dgid;
+	p->pkey = ib->pkey;
+	p->reversible = 1;
+	p->numb_path = 1;
+	p->hop_limit = 64;
+	p->traffic_class = id->tos;
+	p->mtu_selector = p->rate_selector = p->packet_life_time_selector = 2; /* exactly */
+	p->mtu = (uint8_t)cm.link->dev_attr(cm.link->device())->active_mtu;
+	p->rate = IBV_RATE_40_GBPS;
+	p->packet_life_time = CM_ACK_TIMEOUT - 1;
+	free(id->id.route.path_rec);
+	id->id.route.path_rec = p;
+	id->id.route.num_paths = 1;
+	return 0;
+}
+
+int rdma_resolve_route(struct rdma_cm_id *rid, int timeout_ms)
+{
+	struct cm_id *id = cm_id(rid);
+	int rc;
+
+	(void)timeout_ms;
+	if (!cm_enter())
+		return -1;
+	rc = rid->verbs == NULL || cm_dst(id)->sa_family == 0 ? EINVAL : make_path_record(id);
+	id->resolved = rc == 0;
+	cm_leave();
+	return rc != 0 ? cm_fail(rc) : cm_tell(id, RDMA_CM_EVENT_ROUTE_RESOLVED, 0);
+}
+
+void cm_path(const struct cm_id *id, struct vs_av *av)
+{
+	*av = (struct vs_av){
+		.is_global = true, .sgid_index = id->sgid_index, .hop_limit = 64, .traffic_class = id->tos, .port = 1};
+	memcpy(av->dgid, id->id.route.addr.addr.ibaddr.dgid.raw, 16);
+}
+
+__be16 rdma_get_src_port(struct rdma_cm_id *id)
+{
+	return htons(cm_port(cm_src(cm_id(id))));
+}
+
+__be16 rdma_get_dst_port(struct rdma_cm_id *id)
+{
+	return htons(cm_port(cm_dst(cm_id(id))));
+}
+
+/* ---- options ---- */
+
+static int option_id(struct cm_id *id, int name, const void *value, size_t len)
+{
+	int on = 0;
+
+	switch (name) {
+	case RDMA_OPTION_ID_TOS:
+		if (len != sizeof(uint8_t))
+			return EINVAL;
+		id->tos = *(const uint8_t *)value;
+		return 0;
+	case RDMA_OPTION_ID_ACK_TIMEOUT:
+		if (len != sizeof(uint8_t) || *(const uint8_t *)value > 31)
+			return EINVAL;
+		id->ack_timeout = *(const uint8_t *)value;
+		return 0;
+	case RDMA_OPTION_ID_REUSEADDR:
+	case RDMA_OPTION_ID_AFONLY:
+		if (len != sizeof(on) || id->id.qp != NULL)
+			return EINVAL;
+		memcpy(&on, value, sizeof(on));
+		*(name == RDMA_OPTION_ID_AFONLY ? &id->v6_only : &id->reuse) = on != 0;
+		return 0;
+	default:
+		return ENOSYS;
+	}
+}
+
+int rdma_set_option(struct rdma_cm_id *rid, int level, int optname, void *optval, size_t optlen)
+{
+	int rc;
+
+	if (level != RDMA_OPTION_ID) /* path records are for fabrics with a subnet manager */
+		return cm_fail(ENOSYS);
+	if (optval == NULL)
+		return cm_fail(EINVAL);
+	if (!cm_enter())
+		return -1;
+	rc = option_id(cm_id(rid), optname, optval, optlen);
+	cm_leave();
+	return cm_fail(rc);
+}

@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/*
+ * id.c - ids: making and destroying them. A process that ends lets its connections go in order, as the kernel does for
+ * one whose descriptor is closed: the peer hears of it.
+ */
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "verbs/cm/cm.h"
+
+struct cm cm = {.listening = -1};
+
+int cm_fail(int error)
+{
+	if (error == 0)
+		return 0;
+	errno = error;
+	return -1;
+}
+
+bool cm_enter(void)
+{
+	if (cm.link != NULL)
+		return cm.link->enter();
+	errno = ENODEV;
+	return false;
+}
+
+void cm_leave(void)
+{
+	cm.link->leave();
+}
+
+static int open_device(void)
+{
+	const struct ref_cm_link *link = ref_cm_link();
+	struct ibv_device **list = ibv_get_device_list(NULL);
+
+	cm.context = list != NULL && list[0] != NULL ? ibv_open_device(list[0]) : NULL;
+	if (list != NULL)
+		ibv_free_device_list(list);
+	if (cm.context == NULL)
+		return -1;
+	cm.pd = ibv_alloc_pd(cm.context);
+	if (cm.pd == NULL) {
+		ibv_close_device(cm.context);
+		return -1;
+	}
+	cm.link = link;
+	link->attach(cm_deliver);
+	return 0;
+}
+
+int cm_start(void)
+{
+	static pthread_mutex_t once = PTHREAD_MUTEX_INITIALIZER;
+	int rc;
+
+	pthread_mutex_lock(&once);
+	rc = cm.link != NULL ? 0 : open_device();
+	pthread_mutex_unlock(&once);
+	return rc;
+}
+
+struct ibv_context **rdma_get_devices(int *num_devices)
+{
+	struct ibv_context **list = cm_start() == 0 ? calloc(2, sizeof(struct ibv_context *)) : NULL;
+
+	if (num_devices != NULL)
+		*num_devices = list != NULL;
+	if (list != NULL)
+		list[0] = cm.context;
+	return list;
+}
+
+void rdma_free_devices(struct ibv_context **list)
+{
+	free(list);
+}
+
+/* ---- making ---- */
+
+struct cm_id *cm_id_new(struct rdma_event_channel *channel, void *context, enum rdma_port_space ps,
+			enum ibv_qp_type type)
+{
+	struct cm_id *id = calloc(1, sizeof(*id));
+
+	if (id == NULL)
+		return NULL;
+	id->id.channel = channel;
+	id->id.context = context;
+	id->id.ps = ps;
+	id->id.qp_type = type;
+	id->ack_timeout = CM_ACK_TIMEOUT;
+	if (type == IBV_QPT_UD)
+		id->qkey = RDMA_UDP_QKEY;
+	return id;
+}
+
+void cm_id_link(struct cm_id *id)
+{
+	id->psn = (uint32_t)cm.link->random() & 0xffffff;
+	id->next = cm.ids;
+	cm.ids = id;
+}
+
+int cm_id_create(struct rdma_event_channel *channel, struct rdma_cm_id **out, void *context, enum rdma_port_space ps,
+		 enum ibv_qp_type type)
+{
+	struct rdma_event_channel *own = NULL;
+	struct cm_id *id;
+
+	if (cm_start() != 0)
+		return -1;
+	if (channel == NULL && (channel = own = rdma_create_event_channel()) == NULL)
+		return -1;
+	id = cm_id_new(channel, context, ps, type);
+	if (id == NULL || !cm_enter()) {
+		if (own != NULL)
+			rdma_destroy_event_channel(own);
+		free(id);
+		return -1;
+	}
+	id->sync = own != NULL;
+	cm_id_link(id);
+	cm_leave();
+	*out = &id->id;
+	return 0;
+}
+
+int rdma_create_id(struct rdma_event_channel *channel, struct rdma_cm_id **id, void *context, enum rdma_port_space ps)
+{
+	switch (ps) {
+	case RDMA_PS_TCP:
+	case RDMA_PS_IB:
+		return cm_id_create(channel, id, context, ps, IBV_QPT_RC);
+	case RDMA_PS_UDP:
+	case RDMA_PS_IPOIB:
+		return cm_id_create(channel, id, context, ps, IBV_QPT_UD);
+	default:
+		return cm_fail(EPROTONOSUPPORT);
+	}
+}
+
+/* ---- destroying ---- */
+
+/* Whoever waits for an answer gets one. */
+static void let_go(struct cm_id *id)
+{
+	const struct vs_conn_param nothing = {.private_len = 0};
+
+	if (id->conn == NULL)
+		return;
+	if (cm_is_ud(id) && cm.link->state(id->conn) == VS_CONN_SIDR_REQ_RCVD)
+		(void)cm.link->sidr_reply(id->conn, VS_CM_SIDR_REJECT, &nothing);
+	cm.link->destroy(id->conn);
+	id->conn = NULL;
+}
+
+void cm_id_unlink(struct cm_id *id)
+{
+	struct cm_id **at;
+
+	cm_unlisten(id);
+	cm_events_move(id, NULL);
+	let_go(id);
+	for (at = &cm.ids; *at != NULL; at = &(*at)->next) {
+		if (*at == id) {
+			*at = id->next;
+			break;
+		}
+	}
+}
+
+static pthread_mutex_t ack_lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t acked = PTHREAD_COND_INITIALIZER;
+
+int rdma_ack_cm_event(struct rdma_cm_event *event)
+{
+	struct cm_event *e = (struct cm_event *)event;
+
+	if (event == NULL)
+		return cm_fail(EINVAL);
+	pthread_mutex_lock(&ack_lock);
+	e->owner->events_acked++;
+	pthread_cond_broadcast(&acked);
+	pthread_mutex_unlock(&ack_lock);
+	free(e);
+	return 0;
+}
+
+static void wait_for_acks(struct cm_id *id)
+{
+	pthread_mutex_lock(&ack_lock);
+	while (id->events_acked != id->events_taken)
+		pthread_cond_wait(&acked, &ack_lock);
+	pthread_mutex_unlock(&ack_lock);
+}
+
+int rdma_destroy_id(struct rdma_cm_id *rid)
+{
+	struct cm_id *id = cm_id(rid);
+
+	cm_mcast_leave_all(id);
+	if (!cm_enter())
+		return -1;
+	cm_id_unlink(id);
+	cm_leave();
+	if (rid->event != NULL)
+		(void)rdma_ack_cm_event(rid->event);
+	wait_for_acks(id);
+	if (id->sync)
+		rdma_destroy_event_channel(rid->channel);
+	free(rid->route.path_rec);
+	free(id->qp_init_attr);
+	free(id);
+	return 0;
+}
+
+int rdma_migrate_id(struct rdma_cm_id *rid, struct rdma_event_channel *channel)
+{
+	struct rdma_event_channel *own = NULL, *old = rid->channel;
+	struct cm_id *id = cm_id(rid);
+	bool was_sync = id->sync;
+
+	if (was_sync && channel == NULL)
+		return 0;
+	if (channel == NULL && (channel = own = rdma_create_event_channel()) == NULL)
+		return -1;
+	if (was_sync && rid->event != NULL) {
+		(void)rdma_ack_cm_event(rid->event);
+		rid->event = NULL;
+	}
+	if (!cm_enter()) {
+		if (own != NULL)
+			rdma_destroy_event_channel(own);
+		return -1;
+	}
+	cm_events_move(id, cm_channel(channel));
+	rid->channel = channel;
+	id->sync = own != NULL;
+	cm_leave();
+	if (was_sync)
+		rdma_destroy_event_channel(old);
+	return 0;
+}
+
+__attribute__((destructor)) static void end_of_process(void)
+{
+	if (cm.link == NULL || !cm_enter())
+		return;
+	for (struct cm_id *id = cm.ids; id != NULL; id = id->next)
+		let_go(id);
+	cm_leave();
+}
