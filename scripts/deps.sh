@@ -33,7 +33,8 @@ build | libnet1-dev    | h:libnet.h     | sends frames
 build | libwireshark-dev | pc:wireshark  | headers for the Wireshark plugin
 build | libglib2.0-dev | pc:glib-2.0    | the plugin API stands on GLib
 build | libibverbs-dev | h:infiniband/verbs.h | the verbs that ref0 stands in for
-build | binutils       | cmd:nm         | reads the symbol versions of libibverbs
+build | librdmacm-dev  | h:rdma/rdma_cma.h | the connections that ref0 stands in for
+build | binutils       | cmd:nm         | reads the symbol versions of both
 demo  | tshark         | cmd:tshark     | runs the plugin in a terminal
 demo  | util-linux     | cmd:unshare    | lets root run tshark with plugins
 unit  | check          | pc:check       | unit tests
@@ -50,6 +51,8 @@ test  | mandoc         | cmd:mandoc     | checks the man pages
 test  | iproute2       | cmd:ip         | a veth pair to replay over
 apps  | ibverbs-utils  | cmd:ibv_devinfo | programs to run on ref0
 apps  | perftest       | cmd:ib_write_bw | programs to run on ref0
+apps  | rdmacm-utils   | cmd:rping      | programs to run on ref0
+apps  | tshark         | cmd:tshark     | looks at a capture of connections
 apps  | python3-pyverbs | -             | rdma-core's own tests
 apps  | util-linux     | cmd:unshare    | an ordinary user for them
 gui   | wireshark      | cmd:wireshark  | Wireshark itself

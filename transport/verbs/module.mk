@@ -57,19 +57,25 @@ check-apps: $(VERBS_LIB) $(CM_LIB) $(RUN_BIN) ## unmodified verbs programs on th
 	@scripts/deps.sh apps
 	@JOBS=$(JOBS) transport/verbs/tests/apps.sh $(B) $(or $(APPS),short)
 
-# A program built against the installed library, and run on ours.
+# Programs built against the installed libraries, and run on ours.
 ABI_TEST := $(B)/tests/verbs_abi
+CM_ABI_TEST := $(B)/tests/rdmacm_abi
 CHECK_TARGETS  += check-verbs
-CHECK_PROGRAMS += $(ABI_TEST)
+CHECK_PROGRAMS += $(ABI_TEST) $(CM_ABI_TEST)
 ASAN_TARGETS   += check-verbs check-apps
 
 $(ABI_TEST): $(call obj,transport/tests/verbs_abi.c transport/tests/runner.c)
 	@mkdir -p $(@D)
 	$(CC) $(OPT) $(SANFLAGS) $(LDFLAGS) -o $@ $^ $(shell pkg-config --libs check) -libverbs -ldl
 
-check-verbs: $(VERBS_LIB) $(RUN_BIN) $(ABI_TEST) ## what a program built against the installed libibverbs gets from ours
+$(CM_ABI_TEST): $(call obj,transport/tests/rdmacm_abi.c transport/tests/runner.c)
+	@mkdir -p $(@D)
+	$(CC) $(OPT) $(SANFLAGS) $(LDFLAGS) -o $@ $^ $(shell pkg-config --libs check) -lrdmacm -libverbs
+
+check-verbs: $(VERBS_LIB) $(CM_LIB) $(RUN_BIN) $(ABI_TEST) $(CM_ABI_TEST) ## what programs built against the installed libraries get from ours
 	@scripts/deps.sh unit
 	@$(RUN_BIN) --quiet -- $(ABI_TEST)
+	@$(RUN_BIN) --quiet -- $(CM_ABI_TEST)
 
 # Random packets at two programs that talk. HOSTILE_SECONDS=60: the long form.
 HOSTILE := $(B)/tests/verbs_hostile

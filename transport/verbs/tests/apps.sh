@@ -196,6 +196,50 @@ perftest_all() {
 	perf "ib_send_bw --use-srq -q 16 -b" ib_send_bw --use-srq -q 16 -b -n 100
 }
 
+# Programs that connect through librdmacm.
+connections() {
+	check "rping -v: both sides" 'ping data: rdma-ping-99' --pair -- rping -s -C 100 :: rping -c -v -C 100 -a @server
+	check "rping: many clients of one server" 'ping data: rdma-ping-4' --pair -- rping -s -P :: \
+		sh -c 'for i in 1 2 3 4; do rping -c -v -C 5 -a "$0" || exit; done' @server
+	check "rping -q: a queue pair of the program's own" 'rdma-ping-9' --pair -- rping -s -q -C 10 :: rping -c -q -v -C 10 -a @server
+	[ -z "$netns" ] || check "rping over IPv6" 'rdma-ping-9' --pair --ip fd00::1 --ip fd00::2 -- \
+		rping -s -a ::0 -C 10 :: rping -c -v -C 10 -a @server
+	check "rdma_client, rdma_server: endpoints without channels" 'rdma_client: end 0' --pair -- rdma_server :: \
+		rdma_client -s @server
+	check "ucmatose -c 10: ten connections" 'return status 0' --pair -- ucmatose -c 10 :: ucmatose -c 10 -s @server
+	check "ucmatose -m: connections move to another channel" 'return status 0' --pair -- ucmatose -m :: \
+		ucmatose -m -s @server
+	check "udaddy: datagrams" 'return status 0' --pair -- udaddy :: udaddy -s @server
+	refused 61 'REJECTED, error 8|REJECTED' --pair -- rping -s -P :: sh -c 'ucmatose -s "$0" | tee /dev/stderr | grep -q REJECTED && exit 61' @server
+	check "rping with connections lost and repeated" 'rdma-ping-4' --pair --fault 'drop 1st send' -- rping -s -C 5 :: \
+		rping -c -v -C 5 -a @server
+	have ib_send_bw || return 0
+	perf "ib_send_bw -R" ib_send_bw -R -n 500
+	perf "ib_write_lat -R" ib_write_lat -R -n 500
+	perf "ib_read_bw -R -q 8" ib_read_bw -R -q 8 -n 50
+	perf "ib_send_bw -R -c UD" ib_send_bw -R -c UD -n 500
+}
+
+# What the connection of an rping looks like: each message once, every checksum right, the addresses of RDMA-CM.
+capture_of_a_connection() { # number
+	local f=$tmp/cm.pcap got want="ConnectRequest ConnectReply ReadyToUse DisconnectRequest DisconnectReply"
+	# shellcheck disable=SC2086
+	as_user timeout "$limit" "$run" $netns --quiet --pair --capture "$f" -- rping -s -C 3 :: rping -c -C 3 -a @server || return
+	got=$("$build/bin/vs-tshark" -r "$f" -Y 'rdma.cm && rdma.icrc.status == 1' -T fields -e _ws.col.Info |
+		sed 's/^CM \([A-Za-z]*\).*/\1/' | awk '!seen[$1]++' | paste -sd' ')
+	echo "messages: $got"
+	[ "$got" = "$want" ] || return
+	"$build/bin/vs-tshark" -r "$f" -Y 'rdma.cm.service.portspace == 6 && rdma.cm.service.port == 7174 &&
+		rdma.cm.ip.src == ip.src && rdma.cm.ip.dst == ip.dst' | grep ConnectRequest || return
+	[ "$("$build/bin/vs-tshark" -r "$f" -Y 'rdma && rdma.icrc.status != 1' | wc -l)" = 0 ]
+}
+
+look_at_a_connection() {
+	n=$((n + 1))
+	echo "a capture shows REQ REP RTU DREQ DREP as on a fabric" >"$tmp/$n.name"
+	capture_of_a_connection >"$tmp/$n.out" 2>&1 && echo 0 >"$tmp/$n.rc" || echo "not as wanted" >"$tmp/$n.rc"
+}
+
 # rdma-core's own tests, which its package of Python bindings brings along.
 pyverbs() {
 	local tests=/usr/share/doc/rdma-core/tests f
@@ -214,6 +258,8 @@ pyverbs() {
 have ibv_devinfo && tools && messages
 have ibv_rc_pingpong && pingpongs
 have ib_write_bw && "perftest_$form"
+have rping && connections
+have rping && have tshark && [[ capture == *"$word"* || -z $word ]] && look_at_a_connection
 pyverbs
 while [ "$(jobs -rp | wc -l)" -gt 0 ]; do wait -n || true; done
 for ((i = 1; i <= n; i++)); do verdict $i; done | tee "$tmp/verdicts"
