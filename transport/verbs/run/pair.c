@@ -249,12 +249,21 @@ static int wait_for_client(struct pair *p)
 	return 0;
 }
 
+static int64_t now_ms(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (int64_t)ts.tv_sec * 1000 + ts.tv_nsec / 1000000;
+}
+
 /* The server first; then the client; then some time for the server to end by itself. */
 static int run_both(struct pair *p)
 {
+	int64_t until = now_ms() + LISTEN_WAIT_MS; /* a look takes time, too */
 	int rc, ms;
 
-	for (ms = 0; ms < LISTEN_WAIT_MS && p->server > 0 && !listens(p->server); ms += STEP_MS) {
+	while (now_ms() < until && p->server > 0 && !listens(p->server)) {
 		copy_output(p, STEP_MS);
 		reap(&p->server, &p->server_status);
 	}
