@@ -128,6 +128,8 @@ struct cm_id *cm_id_new(struct rdma_event_channel *channel, void *context, enum 
 void cm_id_link(struct cm_id *id); /* inside */
 /* Inside: lets its connection, its place in the lists and its queued events go. */
 void cm_id_unlink(struct cm_id *id);
+/* Inside: the peer has answered the DREQ of a connection whose id is gone. */
+void cm_parted(struct vs_conn *c);
 /* A new id on an own channel when `channel` is NULL. */
 int cm_id_create(struct rdma_event_channel *channel, struct rdma_cm_id **id, void *context, enum rdma_port_space ps,
 		 enum ibv_qp_type type);

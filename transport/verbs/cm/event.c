@@ -288,6 +288,8 @@ static void one(const struct vs_conn_event *from)
 		return;
 	}
 	id = id_of(from->conn);
+	if (id == NULL && from->type == VS_CONN_EV_DISCONNECTED)
+		cm_parted(from->conn);
 	if (id == NULL || !translate(id, from, &type, &status, &len) || (e = cm_event_new(id, type, status)) == NULL)
 		return;
 	if (from->type == VS_CONN_EV_SIDR_RESPONSE)

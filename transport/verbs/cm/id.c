@@ -1,13 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
  * id.c - ids: making and destroying them. A process that ends lets its connections go in order, as the kernel does for
- * one whose descriptor is closed: the peer hears of it.
+ * one whose descriptor is closed: the peer hears of it. Since here the connection manager ends with the process, it
+ * waits for the answer; when a DREQ got lost, for the next one.
  */
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "verbs/cm/cm.h"
+
+#define END_WAIT_MS 5000 /* a response timeout and some more */
 
 struct cm cm = {.listening = -1};
 
@@ -145,6 +149,41 @@ int rdma_create_id(struct rdma_event_channel *channel, struct rdma_cm_id **id, v
 
 /* ---- destroying ---- */
 
+/* Connections without an id, whose DREQ is not answered yet. */
+static struct parting {
+	struct vs_conn *conn;
+	struct parting *next;
+} * partings;
+
+static void part(struct vs_conn *c)
+{
+	struct parting *p = NULL;
+
+	if (cm.link->state(c) == VS_CONN_ESTABLISHED)
+		(void)cm.link->disconnect(c);
+	if (cm.link->state(c) == VS_CONN_DREQ_SENT)
+		p = calloc(1, sizeof(*p));
+	if (p == NULL) {
+		cm.link->destroy(c);
+		return;
+	}
+	p->conn = c;
+	p->next = partings;
+	partings = p;
+}
+
+void cm_parted(struct vs_conn *c)
+{
+	for (struct parting **at = &partings, *p; (p = *at) != NULL; at = &p->next) {
+		if (p->conn != c)
+			continue;
+		*at = p->next;
+		free(p);
+		cm.link->destroy(c);
+		return;
+	}
+}
+
 /* Whoever waits for an answer gets one. */
 static void let_go(struct cm_id *id)
 {
@@ -154,7 +193,7 @@ static void let_go(struct cm_id *id)
 		return;
 	if (cm_is_ud(id) && cm.link->state(id->conn) == VS_CONN_SIDR_REQ_RCVD)
 		(void)cm.link->sidr_reply(id->conn, VS_CM_SIDR_REJECT, &nothing);
-	cm.link->destroy(id->conn);
+	part(id->conn);
 	id->conn = NULL;
 }
 
@@ -246,6 +285,17 @@ int rdma_migrate_id(struct rdma_cm_id *rid, struct rdma_event_channel *channel)
 	return 0;
 }
 
+static bool partings_left(void)
+{
+	bool left;
+
+	if (!cm_enter())
+		return false;
+	left = partings != NULL;
+	cm_leave();
+	return left;
+}
+
 __attribute__((destructor)) static void end_of_process(void)
 {
 	if (cm.link == NULL || !cm_enter())
@@ -253,4 +303,6 @@ __attribute__((destructor)) static void end_of_process(void)
 	for (struct cm_id *id = cm.ids; id != NULL; id = id->next)
 		let_go(id);
 	cm_leave();
+	for (int i = 0; partings_left() && i < END_WAIT_MS; i++)
+		(void)nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
 }
