@@ -215,8 +215,10 @@ int rdma_bind_addr(struct rdma_cm_id *rid, struct sockaddr *addr)
 
 int cm_bind_any(struct cm_id *id, sa_family_t family)
 {
-	struct sockaddr_storage any = {.ss_family = family};
+	struct sockaddr_storage any;
 
+	memset(&any, 0, sizeof(any));
+	any.ss_family = family;
 	return cm_src(id)->sa_family != 0 ? 0 : rdma_bind_addr(&id->id, (struct sockaddr *)(void *)&any);
 }
 

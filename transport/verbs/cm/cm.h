@@ -131,7 +131,7 @@ void cm_id_unlink(struct cm_id *id);
 /* Inside: the peer has answered the DREQ of a connection whose id is gone. */
 void cm_parted(struct vs_conn *c);
 /* A new id on an own channel when `channel` is NULL. */
-int cm_id_create(struct rdma_event_channel *channel, struct rdma_cm_id **id, void *context, enum rdma_port_space ps,
+int cm_id_create(struct rdma_event_channel *channel, struct rdma_cm_id **out, void *context, enum rdma_port_space ps,
 		 enum ibv_qp_type type);
 
 /* ---- event.c ---- */

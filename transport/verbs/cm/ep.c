@@ -36,27 +36,27 @@ static int active(struct rdma_cm_id *id, const struct rdma_addrinfo *res, struct
 	return rdma_create_qp(id, pd, qp_init_attr);
 }
 
-int rdma_create_ep(struct rdma_cm_id **out, struct rdma_addrinfo *res, struct ibv_pd *pd,
+int rdma_create_ep(struct rdma_cm_id **id, struct rdma_addrinfo *res, struct ibv_pd *pd,
 		   struct ibv_qp_init_attr *qp_init_attr)
 {
-	struct rdma_cm_id *id;
+	struct rdma_cm_id *made;
 	int rc;
 
-	if (out == NULL || res == NULL)
+	if (id == NULL || res == NULL)
 		return cm_fail(EINVAL);
-	if (cm_id_create(NULL, &id, NULL, (enum rdma_port_space)res->ai_port_space,
+	if (cm_id_create(NULL, &made, NULL, (enum rdma_port_space)res->ai_port_space,
 			 (enum ibv_qp_type)res->ai_qp_type) != 0)
 		return -1;
-	rc = res->ai_flags & RAI_PASSIVE ? passive(cm_id(id), res, pd, qp_init_attr)
-					 : active(id, res, pd, qp_init_attr);
+	rc = res->ai_flags & RAI_PASSIVE ? passive(cm_id(made), res, pd, qp_init_attr)
+					 : active(made, res, pd, qp_init_attr);
 	if (rc != 0) {
 		int why = errno;
 
-		rdma_destroy_ep(id);
+		rdma_destroy_ep(made);
 		errno = why;
 		return -1;
 	}
-	*out = id;
+	*id = made;
 	return 0;
 }
 

@@ -96,6 +96,17 @@ static int look_up(struct rdma_addrinfo *r, const char *node, const char *servic
 	return rc;
 }
 
+static void free_one(struct rdma_addrinfo *r)
+{
+	free(r->ai_src_addr);
+	free(r->ai_dst_addr);
+	free(r->ai_src_canonname);
+	free(r->ai_dst_canonname);
+	free(r->ai_route);
+	free(r->ai_connect);
+	free(r);
+}
+
 int rdma_getaddrinfo(const char *node, const char *service, const struct rdma_addrinfo *hints,
 		     struct rdma_addrinfo **res)
 {
@@ -112,7 +123,7 @@ int rdma_getaddrinfo(const char *node, const char *service, const struct rdma_ad
 		return EAI_MEMORY;
 	rc = node != NULL || service != NULL ? look_up(r, node, service, hints) : from_hints(r, hints);
 	if (rc != 0) {
-		rdma_freeaddrinfo(r);
+		free_one(r);
 		return rc;
 	}
 	*res = r;
@@ -124,13 +135,7 @@ void rdma_freeaddrinfo(struct rdma_addrinfo *res)
 	while (res != NULL) {
 		struct rdma_addrinfo *next = res->ai_next;
 
-		free(res->ai_src_addr);
-		free(res->ai_dst_addr);
-		free(res->ai_src_canonname);
-		free(res->ai_dst_canonname);
-		free(res->ai_route);
-		free(res->ai_connect);
-		free(res);
+		free_one(res);
 		res = next;
 	}
 }

@@ -182,8 +182,10 @@ static int make_qp(struct rdma_cm_id *id, struct ibv_qp_init_attr_ex *a)
 	return 0;
 }
 
-int rdma_create_qp_ex(struct rdma_cm_id *id, struct ibv_qp_init_attr_ex *a)
+int rdma_create_qp_ex(struct rdma_cm_id *id, struct ibv_qp_init_attr_ex *qp_init_attr)
 {
+	struct ibv_qp_init_attr_ex *a = qp_init_attr;
+
 	if (id->qp != NULL || id->verbs == NULL)
 		return cm_fail(EINVAL);
 	if (!(a->comp_mask & IBV_QP_INIT_ATTR_PD) || a->pd == NULL) {

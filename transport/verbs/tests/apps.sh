@@ -199,6 +199,7 @@ perftest_all() {
 # Programs that connect through librdmacm.
 connections() {
 	check "rping -v: both sides" 'ping data: rdma-ping-99' --pair -- rping -s -C 100 :: rping -c -v -C 100 -a @server
+	# shellcheck disable=SC2016
 	check "rping: many clients of one server" 'ping data: rdma-ping-4' --pair -- rping -s -P :: \
 		sh -c 'for i in 1 2 3 4; do rping -c -v -C 5 -a "$0" || exit; done' @server
 	check "rping -q: a queue pair of the program's own" 'rdma-ping-9' --pair -- rping -s -q -C 10 :: rping -c -q -v -C 10 -a @server
