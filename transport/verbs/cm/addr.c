@@ -174,19 +174,42 @@ static int take_port(struct cm_id *id)
 	return EADDRNOTAVAIL;
 }
 
+static bool is_loopback(const uint8_t gid[16])
+{
+	static const uint8_t v6[16] = {[15] = 1};
+
+	return is_v4_gid(gid) ? gid[12] == 127 : memcmp(gid, v6, 16) == 0;
+}
+
+/*
+ * Inside: index of the GID that an address means; -1. Linux binds the loopback address to any device: here it is the
+ * own address, unless that is one of the loopback network itself.
+ */
+static int find_address(const struct sockaddr *addr)
+{
+	uint8_t gid[16];
+	int index, first;
+
+	cm_gid_of(gid, addr);
+	index = find_gid(gid, is_v4_gid(gid));
+	first = find_gid(NULL, is_v4_gid(gid));
+	if (index < 0 && first >= 0 && is_loopback(gid) &&
+	    !is_loopback(cm.link->dev_attr(cm.link->device())->gids[first].gid))
+		return first;
+	return index;
+}
+
 /* Inside: an errno. */
 static int bind_to(struct cm_id *id, const struct sockaddr *addr)
 {
-	uint8_t gid[16];
-	int index = -1, rc;
+	int index = cm_is_any(addr) ? -1 : find_address(addr), rc;
 
-	cm_gid_of(gid, addr);
-	if (!cm_is_any(addr)) {
-		index = find_gid(gid, is_v4_gid(gid));
-		if (index < 0)
-			return EADDRNOTAVAIL;
-	}
+	if (index < 0 && !cm_is_any(addr))
+		return EADDRNOTAVAIL;
 	memcpy(cm_src(id), addr, cm_addr_len(addr));
+	if (index >= 0)
+		cm_addr_of(&id->id.route.addr.src_storage, cm.link->dev_attr(cm.link->device())->gids[index].gid,
+			   cm_port(addr));
 	rc = take_port(id);
 	if (rc != 0) {
 		memset(&id->id.route.addr.src_storage, 0, sizeof(id->id.route.addr.src_storage));
