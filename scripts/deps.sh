@@ -52,6 +52,9 @@ test  | iproute2       | cmd:ip         | a veth pair to replay over
 apps  | ibverbs-utils  | cmd:ibv_devinfo | programs to run on ref0
 apps  | perftest       | cmd:ib_write_bw | programs to run on ref0
 apps  | rdmacm-utils   | cmd:rping      | programs to run on ref0
+apps  | libfabric-bin  | cmd:fi_pingpong | programs to run on ref0
+apps  | qperf          | cmd:qperf      | programs to run on ref0
+apps  | iproute2       | cmd:ip         | an interface for libfabric
 apps  | tshark         | cmd:tshark     | looks at a capture of connections
 apps  | python3-pyverbs | -             | rdma-core's own tests
 apps  | util-linux     | cmd:unshare    | an ordinary user for them

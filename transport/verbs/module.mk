@@ -53,9 +53,13 @@ $(RUN_BIN): $(call obj,$(RUN_SRCS)) $(LIBVS) $(LIBJUDGE) $(LIBWIRE)
 CHECK_TARGETS += check-apps
 CHECK_DEPS    += apps
 
-check-apps: $(VERBS_LIB) $(CM_LIB) $(RUN_BIN) ## unmodified verbs programs on the reference device (APPS=all: more of them)
+check-apps: $(VERBS_LIB) $(CM_LIB) $(RUN_BIN) cm-capture ## unmodified verbs programs on the reference device (APPS=all: more of them)
 	@scripts/deps.sh apps
-	@JOBS=$(JOBS) transport/verbs/tests/apps.sh $(B) $(or $(APPS),short)
+	@SAN=$(SAN) JOBS=$(JOBS) transport/verbs/tests/apps.sh $(B) $(or $(APPS),short)
+
+# A capture of connections is looked at with the plugin, where one is built.
+cm-capture:
+	@$(if $(filter no,$(PLUGIN))$(SAN),:,$(MAKE) --no-print-directory $(PLUGIN_SO) $(B)/bin/vs-tshark >/dev/null)
 
 # Programs built against the installed libraries, and run on ours.
 ABI_TEST := $(B)/tests/verbs_abi
@@ -102,4 +106,4 @@ bench-ref0: $(VERBS_LIB) $(RUN_BIN) ## speed of ref0 against iperf3 TCP over loo
 	@scripts/deps.sh apps bench
 	@transport/verbs/tests/bench.sh $(B)
 
-.PHONY: check-apps check-verbs check-hostile check-tsan bench-ref0
+.PHONY: cm-capture check-apps check-verbs check-hostile check-tsan bench-ref0
