@@ -227,13 +227,17 @@ END_TEST
 
 START_TEST(a_request_that_nobody_fetched_is_rejected_with_its_listener)
 {
+	struct rdma_event_channel *other;
+
 	listen_here(RDMA_PS_TCP);
 	resolve(RDMA_PS_TCP);
-	ck_assert_int_eq(rdma_migrate_id(listener, rdma_create_event_channel()), 0);
+	other = rdma_create_event_channel();
+	ck_assert_int_eq(rdma_migrate_id(listener, other), 0);
 	give_qp(client);
 	ck_assert_int_eq(rdma_connect(client, NULL), 0);
 	ck_assert_int_eq(poll(&(struct pollfd){.fd = listener->channel->fd, .events = POLLIN}, 1, WAIT_MS), 1);
 	ck_assert_int_eq(rdma_destroy_id(listener), 0);
+	rdma_destroy_event_channel(other);
 	expect_and_ack(RDMA_CM_EVENT_REJECTED);
 	destroy(client);
 }
@@ -292,6 +296,59 @@ START_TEST(a_taken_port_and_a_foreign_address_are_refused)
 }
 END_TEST
 
+START_TEST(who_listens_on_all_addresses_gets_the_requests_of_each)
+{
+	struct sockaddr_in any = {.sin_family = AF_INET};
+	struct rdma_cm_id *wild;
+
+	listen_here(RDMA_PS_TCP);
+	any.sin_port = rdma_get_src_port(listener);
+	ck_assert_int_eq(rdma_create_id(channel, &wild, NULL, RDMA_PS_TCP), 0);
+	ck_assert_int_eq(rdma_bind_addr(wild, (struct sockaddr *)(void *)&any), -1);
+	ck_assert_int_eq(errno, EADDRINUSE);
+	any.sin_port = 0;
+	ck_assert_int_eq(rdma_bind_addr(wild, (struct sockaddr *)(void *)&any), 0);
+	ck_assert_ptr_null(wild->verbs); /* no device is known yet */
+	ck_assert_int_eq(rdma_listen(wild, 0), 0);
+	ck_assert_int_eq(rdma_destroy_id(listener), 0);
+	listener = wild; /* requests of any own address are its */
+	resolve(RDMA_PS_TCP);
+	give_qp(client);
+	ck_assert_int_eq(rdma_connect(client, NULL), 0);
+	expect_and_ack(RDMA_CM_EVENT_CONNECT_REQUEST);
+	ck_assert_int_eq(rdma_destroy_id(wild), 0);
+	destroy(client);
+}
+END_TEST
+
+START_TEST(more_than_the_backlog_is_rejected)
+{
+	struct rdma_cm_id *more[2];
+	struct rdma_cm_event *e;
+
+	channel = rdma_create_event_channel();
+	find_own();
+	ck_assert_int_eq(rdma_create_id(channel, &listener, NULL, RDMA_PS_TCP), 0);
+	ck_assert_int_eq(rdma_bind_addr(listener, own_addr()), 0);
+	ck_assert_int_eq(rdma_listen(listener, 1), 0);
+	ck_assert_int_eq(rdma_migrate_id(listener, rdma_create_event_channel()), 0);
+	for (int i = 0; i < 2; i++) {
+		resolve(RDMA_PS_TCP);
+		give_qp(client);
+		more[i] = client;
+	}
+	ck_assert_int_eq(rdma_connect(more[0], NULL), 0);
+	ck_assert_int_eq(poll(&(struct pollfd){.fd = listener->channel->fd, .events = POLLIN}, 1, WAIT_MS), 1);
+	ck_assert_int_eq(rdma_connect(more[1], NULL), 0);
+	e = expect(RDMA_CM_EVENT_REJECTED);
+	ck_assert_ptr_eq(e->id, more[1]);
+	ck_assert_int_eq(e->status, 3); /* no resources available */
+	ck_assert_int_eq(rdma_ack_cm_event(e), 0);
+	destroy(more[0]);
+	destroy(more[1]);
+}
+END_TEST
+
 START_TEST(a_channel_can_be_asked_without_waiting)
 {
 	struct rdma_cm_event *e;
@@ -331,6 +388,8 @@ Suite *vs_suite(void)
 	tcase_add_test(tc, where_nobody_listens_the_reason_is_8);
 	tcase_add_test(tc, a_datagram_service_tells_its_queue_pair);
 	tcase_add_test(tc, a_taken_port_and_a_foreign_address_are_refused);
+	tcase_add_test(tc, who_listens_on_all_addresses_gets_the_requests_of_each);
+	tcase_add_test(tc, more_than_the_backlog_is_rejected);
 	tcase_add_test(tc, a_channel_can_be_asked_without_waiting);
 	tcase_add_test(tc, what_is_not_there_says_so);
 	suite_add_tcase(s, tc);

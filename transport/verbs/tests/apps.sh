@@ -212,8 +212,11 @@ connections() {
 		ucmatose -m -s @server
 	check "udaddy: datagrams" 'return status 0' --pair -- udaddy :: udaddy -s @server
 	refused 8 'REJECTED, error: 8' --pair -- rping -s -P :: ucmatose -s @server
-	check "rping with connections lost and repeated" 'rdma-ping-4' --pair --fault 'drop 1st send' -- rping -s -C 5 :: \
+	lossy rping any 'rdma-ping-49' rping -s -C 50 :: rping -c -v -C 50 -a @server
+	check "rping whose DREQ is lost" 'rdma-ping-4' --pair --fault 'drop 4th cm' -- rping -s -C 5 :: \
 		rping -c -v -C 5 -a @server
+	[ "$form" = short ] || check "mckey: multicast" 'data transfers complete' --pair -- mckey -m 239.1.1.1 -C 3 :: \
+		mckey -m 239.1.1.1 -s -C 3
 	have ib_send_bw || return 0
 	perf "ib_send_bw -R" ib_send_bw -R -n 500
 	perf "ib_write_lat -R" ib_write_lat -R -n 500
