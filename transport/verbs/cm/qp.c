@@ -32,7 +32,7 @@ static void own_terms(const struct cm_id *id, struct ibv_qp_attr *attr)
 {
 	attr->max_dest_rd_atomic = id->responder_resources;
 	attr->max_rd_atomic = id->initiator_depth;
-	attr->sq_psn = id->psn;
+	attr->rq_psn = id->psn; /* what we name in the REP is where the other side begins */
 }
 
 int rdma_init_qp_attr(struct rdma_cm_id *rid, struct ibv_qp_attr *qp_attr, int *qp_attr_mask)
