@@ -3,7 +3,7 @@
 #
 # check.sh STEP... [--together STEP...] - what `make check` runs: each STEP is a make target. All of them
 # run, whatever fails; at the end a table with times, the logs of what failed, and one line "N passed, N
-# failed". The steps after --together must have nothing left to build: JOBS of them run at a time, and
+# failed". The steps after --together must have nothing left to build: JOBS + 1 of them run at a time, and
 # the log of each is shown when it ends.
 #
 # What counts: a step that runs Check programs or prints lines "N passed, N failed" counts as many
@@ -33,20 +33,20 @@ count() { # log, exit code of the step
 		}' "$1"
 }
 
-# Processor seconds of all children of this shell so far.
-cpu() { awk -v hz="$(getconf CLK_TCK)" '{ sub(/.*\) /, ""); print int(($14 + $15) / hz) }' "/proc/$BASHPID/stat"; }
+# Processor seconds of all children of shell $1 so far.
+cpu() { awk -v hz="$(getconf CLK_TCK)" '{ sub(/.*\) /, ""); print int(($14 + $15) / hz) }' "/proc/$1/stat"; }
 
 # One step: its output goes to our stdout and its log; times and counts to $logs/STEP.result.
 run_step() { # step, jobs
-	local start start_cpu rc=0 p f
-	start=$(date +%s) start_cpu=$(cpu)
+	local start start_cpu rc=0 p f me=$BASHPID
+	start=$(date +%s) start_cpu=$(cpu "$me")
 	timeout --foreground "${STEP_TIMEOUT:-900}" "$make" --no-print-directory -j"$2" B="$build" "$1" \
 		</dev/null 2>&1 | tee "$logs/$1.log" || rc=${PIPESTATUS[0]}
 	[ "$rc" != 124 ] || echo "check: $1 took more than ${STEP_TIMEOUT:-900} s and was stopped" | tee -a "$logs/$1.log"
 	read -r p f < <(count "$logs/$1.log" "$rc")
 	# Failed tests in a step that claims success: believe the tests.
 	if [ "$rc" = 0 ] && [ "$f" -gt 0 ]; then rc=1; fi
-	echo "$rc $(($(date +%s) - start)) $(($(cpu) - start_cpu)) $p $f" >"$logs/$1.result"
+	echo "$rc $(($(date +%s) - start)) $(($(cpu "$me") - start_cpu)) $p $f" >"$logs/$1.result"
 }
 
 # MAKEFLAGS of the make that called us would make the steps share its -j; each gets its own.
@@ -72,7 +72,7 @@ for step; do
 		echo "== $step"
 		run_step "$step" "$jobs"
 	else
-		[ ${#running[@]} -lt "$jobs" ] || show_one
+		[ ${#running[@]} -le "$jobs" ] || show_one # one more than processors: some wait most of the time
 		run_step "$step" 1 >/dev/null &
 		running[$!]=$step
 	fi
@@ -92,7 +92,7 @@ echo
 echo "== summary"
 printf '%-7s %-24s %7s %7s\n' '' '' time cpu
 printf '%s\n' "${table[@]}"
-printf '%-7s %-24s %5d s %5d s\n' '' total $(($(date +%s) - all_start)) "$(cpu)"
+printf '%-7s %-24s %5d s %5d s\n' '' total $(($(date +%s) - all_start)) "$(cpu $$)"
 for step in "${bad[@]}"; do
 	echo "failed: $step (log: $logs/$step.log; again: make $step)"
 done

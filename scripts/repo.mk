@@ -72,8 +72,8 @@ asan-%: ; @$(MAKE) B=$(B)/asan SAN=1 OPT='-O1 -g' $*
 $(foreach t,$(filter-out check-unit,$(ASAN_TARGETS)),asan-$t): asan-check-unit
 
 # The packet parser for a minute, the other readers beside it.
-check-fuzz: ## a minute of libFuzzer on the parser, a quarter on the other byte readers
-	@$(MAKE) fuzz SECONDS=15 FUZZ_SECONDS_fuzz_parse=60
+check-fuzz: ## a minute of libFuzzer on the parser, some seconds on the other byte readers
+	@$(MAKE) fuzz SECONDS=8 FUZZ_SECONDS_fuzz_parse=60
 
 check-deviations: $(UNIT_TESTS) ## every deviation turns the rows red that deviations.def names, and no others
 	@scripts/check-deviations.sh $(B)/tests
@@ -128,10 +128,12 @@ $(B)/compile_commands.json: $(filter %.c,$(C_FILES)) Makefile scripts/repo.mk
 # $(B)/crashes. FUZZ_SEEDS_<name> may name folders of first inputs, FUZZ_SECONDS_<name> a time of its own.
 FUZZ_BUILD  = $(MAKE) B=$(B)/fuzz CC=$(CLANG) SAN=1 OPT='-O1 -g' CFLAGS=-fsanitize=fuzzer-no-link
 FUZZ_NAMES := $(notdir $(FUZZERS))
+empty      :=
+fuzz_job    = $(1)$(addprefix @,$(FUZZ_SECONDS_$(1)))$(subst $(empty) $(empty),,$(addprefix :,$(FUZZ_SEEDS_$(1))))
 fuzz: SECONDS := 60
 fuzz: ## run every fuzzer for SECONDS=n (default 60)
 	@$(FUZZ_BUILD) -j$(JOBS) fuzzers
-	@scripts/fuzz.sh $(B) $(SECONDS) $(JOBS) $(foreach f,$(FUZZ_NAMES),$(f)$(addprefix @,$(FUZZ_SECONDS_$(f)))$(addprefix :,$(FUZZ_SEEDS_$(f))))
+	@scripts/fuzz.sh $(B) $(SECONDS) $(JOBS) $(foreach f,$(FUZZ_NAMES),$(call fuzz_job,$(f)))
 
 fuzzers: $(FUZZ_NAMES:%=$(B)/bin/%)
 

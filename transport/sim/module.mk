@@ -4,7 +4,7 @@ VERBSCOPE_SRCS += $(sort $(wildcard transport/sim/*.c))
 
 # Random work under random faults. SEEDS=n runs so many; without it, as many as fit SOAK_SECONDS.
 SOAK         := $(B)/tests/sim_soak
-SOAK_SECONDS ?= $(if $(SAN),15,30)
+SOAK_SECONDS ?= $(if $(SAN),8,15)
 CHECK_TARGETS += check-sim check-determinism
 CHECK_PROGRAMS += $(SOAK)
 ASAN_TARGETS  += check-sim

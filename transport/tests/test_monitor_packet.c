@@ -60,6 +60,10 @@ static void unlikely(struct vs_pkt *p, unsigned what)
 	case 3:
 		p->udp.dport++;
 		break;
+	case 7:
+		p->ext.feth.sel = 3;
+		p->bth.destqp = VS_QPN_GSI;
+		break;
 	default:
 		p->bth.destqp = what == 4 ? VS_QPN_MULTICAST : what == 5 ? 0 : VS_QPN_GSI;
 		break;
@@ -78,8 +82,11 @@ static bool damaged(struct vs_gen *g, uint64_t *seed, unsigned long i)
 		return false;
 	len = vs_pkt_build(p, buf, sizeof(buf));
 	ck_assert_int_gt(len, 0);
-	if (i % 16 != 0)
-		buf[vs_gen_below(seed, (uint32_t)(len < 90 ? len : 90))] ^= (uint8_t)(1u << vs_gen_below(seed, 8));
+	if (i % 16 != 0) {
+		const uint32_t at = vs_gen_below(seed, (uint32_t)(len < 90 ? len : 90)); /* drawn in this order */
+
+		buf[at] ^= (uint8_t)(1u << vs_gen_below(seed, 8));
+	}
 	if (i % 32 == 1)
 		len -= (int)vs_gen_below(seed, 30);
 	return vs_pkt_parse(p, vs_pkt_link(p, &ethertype), ethertype, buf, (size_t)len, (size_t)len,
