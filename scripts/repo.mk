@@ -68,12 +68,12 @@ check-clang: ## build everything with clang too, and run the unit tests
 
 # One after the other: each has a make of its own below it, and they build the same objects.
 check-asan: $(addprefix asan-,$(ASAN_TARGETS)) ## unit tests and more under AddressSanitizer and UBSan
-asan-%: ; @$(MAKE) B=$(B)/asan SAN=1 OPT='-O1 -g' $*
+asan-%: ; @$(MAKE) B=$(B)/asan SAN=1 OPT='-O1 -g1' $*
 $(foreach t,$(filter-out check-unit,$(ASAN_TARGETS)),asan-$t): asan-check-unit
 
 # The packet parser for a minute, the other readers beside it.
 check-fuzz: ## a minute of libFuzzer on the parser, some seconds on the other byte readers
-	@$(MAKE) fuzz SECONDS=8 FUZZ_SECONDS_fuzz_parse=60
+	@$(MAKE) fuzz SECONDS=5 FUZZ_SECONDS_fuzz_parse=60
 
 check-deviations: $(UNIT_TESTS) ## every deviation turns the rows red that deviations.def names, and no others
 	@scripts/check-deviations.sh $(B)/tests

@@ -58,7 +58,7 @@ int rdma_init_qp_attr(struct rdma_cm_id *rid, struct ibv_qp_attr *qp_attr, int *
 static int move_to(struct cm_id *id, enum ibv_qp_state state, int responder_resources, int initiator_depth)
 {
 	struct ibv_qp_attr attr = {.qp_state = state};
-	int mask;
+	int mask = 0;
 
 	if (rdma_init_qp_attr(&id->id, &attr, &mask) != 0)
 		return -1;
