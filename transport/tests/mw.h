@@ -89,28 +89,11 @@ static inline void next_qp(struct rig *r)
 	rig_to(r, r->qp, VS_QPS_RTS);
 }
 
-/* A request of the peer for 8 bytes: 0 WRITE, 1 READ, 2 FETCH_ADD. */
-static inline void in_op(struct rig *r, int kind, uint32_t psn, uint64_t va, uint32_t rkey)
-{
-	struct vs_pkt p = rig_pkt(r, VS_OP_RC_FETCH_ADD, psn);
-
-	if (kind == 0) {
-		rig_in_write(r, VS_OP_RC_WRITE_ONLY, psn, va, rkey, 8, 8);
-	} else if (kind == 1) {
-		rig_in_read(r, psn, va, rkey, 8);
-	} else {
-		p.ext.atomiceth.va = va;
-		p.ext.atomiceth.rkey = rkey;
-		p.ext.atomiceth.swapadd = 1;
-		rig_in(r, &p);
-	}
-}
-
 static inline void opens(struct rig *r, int kind, uint32_t psn, uint64_t va, uint32_t rkey)
 {
 	static const uint8_t op[] = {VS_OP_RC_ACKNOWLEDGE, VS_OP_RC_READ_RESPONSE_ONLY, VS_OP_RC_ATOMIC_ACKNOWLEDGE};
 
-	in_op(r, kind, psn, va, rkey);
+	rig_in_op(r, kind, psn, va, rkey);
 	ck_assert_uint_eq(rig_expect(r, op[kind], psn).ext.aeth.syndrome, 0x1f);
 	rig_expect_silence(r);
 }
@@ -121,7 +104,7 @@ static inline void shut(struct rig *r, int kind, uint32_t psn, uint64_t va, uint
 	uint32_t i, msn = r->qp->resp.msn;
 
 	memset(r->mem + OFF, 0xee, LEN);
-	in_op(r, kind, psn, va, rkey);
+	rig_in_op(r, kind, psn, va, rkey);
 	rig_expect_nak(r, psn, 0x62, msn);
 	rig_expect_async(r, VS_EVENT_QP_ACCESS_ERR);
 	nothing_happens(r);

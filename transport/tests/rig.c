@@ -408,6 +408,22 @@ void rig_in_read_response(struct rig *r, uint8_t opcode, uint32_t psn, uint32_t 
 	rig_in(r, &p);
 }
 
+void rig_in_op(struct rig *r, int kind, uint32_t psn, uint64_t va, uint32_t rkey)
+{
+	struct vs_pkt p = rig_pkt(r, VS_OP_RC_FETCH_ADD, psn);
+
+	if (kind == 0) {
+		rig_in_write(r, VS_OP_RC_WRITE_ONLY, psn, va, rkey, 8, 8);
+	} else if (kind == 1) {
+		rig_in_read(r, psn, va, rkey, 8);
+	} else {
+		p.ext.atomiceth.va = va;
+		p.ext.atomiceth.rkey = rkey;
+		p.ext.atomiceth.swapadd = 1;
+		rig_in(r, &p);
+	}
+}
+
 /* ---- the DUT's packets ---- */
 
 bool rig_out(struct rig *r, struct vs_pkt *p)

@@ -100,6 +100,8 @@ void rig_in_send(struct rig *r, uint8_t opcode, uint32_t psn, uint32_t len);
 void rig_in_write(struct rig *r, uint8_t opcode, uint32_t psn, uint64_t va, uint32_t rkey, uint32_t dmalen,
 		  uint32_t len);
 void rig_in_read(struct rig *r, uint32_t psn, uint64_t va, uint32_t rkey, uint32_t len);
+/* A request of the peer for 8 bytes: 0 WRITE, 1 READ, 2 FETCH_ADD. */
+void rig_in_op(struct rig *r, int kind, uint32_t psn, uint64_t va, uint32_t rkey);
 void rig_in_ack(struct rig *r, uint32_t psn, uint8_t syndrome, uint32_t msn);
 void rig_in_read_response(struct rig *r, uint8_t opcode, uint32_t psn, uint32_t len, uint32_t msn);
 const uint8_t *rig_pattern(uint32_t psn); /* 4096 + 64 bytes that depend on psn */

@@ -29,23 +29,6 @@ static struct vs_mr *region(struct rig *r, struct vs_pd *pd, uint32_t offset, ui
 	return mr;
 }
 
-/* A request of the peer for 8 bytes: 0 WRITE, 1 READ, 2 FETCH_ADD. */
-static void in_op(struct rig *r, int kind, uint32_t psn, uint64_t va, uint32_t rkey)
-{
-	struct vs_pkt p = rig_pkt(r, VS_OP_RC_FETCH_ADD, psn);
-
-	if (kind == 0) {
-		rig_in_write(r, VS_OP_RC_WRITE_ONLY, psn, va, rkey, 8, 8);
-	} else if (kind == 1) {
-		rig_in_read(r, psn, va, rkey, 8);
-	} else {
-		p.ext.atomiceth.va = va;
-		p.ext.atomiceth.rkey = rkey;
-		p.ext.atomiceth.swapadd = 1;
-		rig_in(r, &p);
-	}
-}
-
 static void served(struct rig *r, int kind, uint32_t psn)
 {
 	static const uint8_t op[] = {VS_OP_RC_ACKNOWLEDGE, VS_OP_RC_READ_RESPONSE_ONLY, VS_OP_RC_ATOMIC_ACKNOWLEDGE};
@@ -197,12 +180,12 @@ START_TEST(mr_004_after_dereg_the_key_opens_nothing)
 	struct vs_mr *mr = region(r, r->pd, 0, 4096, ALL_RIGHTS);
 	uint32_t rkey = vs_mr_rkey(mr);
 
-	in_op(r, _i, P, MEM(r, 0), rkey);
+	rig_in_op(r, _i, P, MEM(r, 0), rkey);
 	served(r, _i, P);
 	ck_assert_int_eq(vs_mr_dereg(mr), VS_OK);
 	memset(r->mem, 0xee, 64);
 	region(r, r->pd, 0, 4096, ALL_RIGHTS); /* the same memory under other keys */
-	in_op(r, _i, P + 1, MEM(r, 0), rkey);
+	rig_in_op(r, _i, P + 1, MEM(r, 0), rkey);
 	no_access(r, P + 1, 1, VS_REASON_RKEY_INVALID);
 	ck_assert_uint_eq(r->mem[0], 0xee);
 	rig_free(r);
@@ -310,7 +293,7 @@ static void usable(struct rig *r, struct vs_mr *mr, uint32_t offset, uint32_t ps
 	struct vs_sge sge = {MEM(r, offset), 8, vs_mr_lkey(mr)};
 	struct vs_recv_wr wr = {1, &sge, 1};
 
-	in_op(r, 0, psn, MEM(r, offset), vs_mr_rkey(mr));
+	rig_in_op(r, 0, psn, MEM(r, offset), vs_mr_rkey(mr));
 	served(r, 0, psn);
 	ck_assert_int_eq(vs_qp_post_recv(r->qp, &wr), VS_OK);
 	rig_in_send(r, VS_OP_RC_SEND_ONLY, vs_psn_add(psn, 1), 8);
@@ -336,20 +319,20 @@ START_TEST(mr_006_after_rereg_the_old_keys_are_dead_and_the_new_ones_open)
 	ck_assert(vs_mr_lkey(mr) != lkey && vs_mr_rkey(mr) != rkey && vs_mr_lkey(mr) != vs_mr_rkey(mr));
 	usable(r, mr, at, P);
 	if (_i != 1) { /* the right to read is gone */
-		in_op(r, 1, P + 2, MEM(r, at), vs_mr_rkey(mr));
+		rig_in_op(r, 1, P + 2, MEM(r, at), vs_mr_rkey(mr));
 		no_access(r, P + 2, 2, VS_REASON_RKEY_ACCESS);
 		next_qp(r);
 	} else { /* so is the old place */
-		in_op(r, 0, P + 2, MEM(r, 0), vs_mr_rkey(mr));
+		rig_in_op(r, 0, P + 2, MEM(r, 0), vs_mr_rkey(mr));
 		no_access(r, P + 2, 2, VS_REASON_RKEY_RANGE);
 		next_qp(r);
-		in_op(r, 1, P, MEM(r, at), vs_mr_rkey(mr));
+		rig_in_op(r, 1, P, MEM(r, at), vs_mr_rkey(mr));
 		served(r, 1, P);
-		in_op(r, 0, P + 1, MEM(r, at) + 60, vs_mr_rkey(mr)); /* and the old length */
+		rig_in_op(r, 0, P + 1, MEM(r, at) + 60, vs_mr_rkey(mr)); /* and the old length */
 		no_access(r, P + 1, 1, VS_REASON_RKEY_RANGE);
 		next_qp(r);
 	}
-	in_op(r, 0, P, MEM(r, at), rkey);
+	rig_in_op(r, 0, P, MEM(r, at), rkey);
 	no_access(r, P, 0, VS_REASON_RKEY_INVALID);
 	next_qp(r);
 	wr = rig_wr(r, VS_WR_SEND, 5, &sge, at, 8);
@@ -372,7 +355,7 @@ START_TEST(mr_006_rereg_keeps_the_keys_when_asked_to)
 	ck_assert_int_eq(vs_mr_rereg(mr, VS_REREG_ACCESS | VS_REREG_TRANSLATION | VS_REREG_KEEP_KEYS, NULL, &a), VS_OK);
 	ck_assert(vs_mr_lkey(mr) == lkey && vs_mr_rkey(mr) == rkey);
 	usable(r, mr, 8192, P);
-	in_op(r, 0, P + 2, MEM(r, 0), rkey); /* the old place is gone */
+	rig_in_op(r, 0, P + 2, MEM(r, 0), rkey); /* the old place is gone */
 	no_access(r, P + 2, 2, VS_REASON_RKEY_RANGE);
 	rig_free(r);
 }
@@ -389,12 +372,12 @@ START_TEST(mr_006_rereg_moves_a_region_to_another_domain)
 	ck_assert_int_eq(vs_mr_rereg(mr, VS_REREG_PD, pd, NULL), VS_OK);
 	ck_assert_int_eq(vs_pd_destroy(old), VS_OK);
 	ck_assert_int_eq(vs_pd_destroy(pd), VS_ERR_BUSY);
-	in_op(r, 0, P, MEM(r, 0), vs_mr_rkey(mr));
+	rig_in_op(r, 0, P, MEM(r, 0), vs_mr_rkey(mr));
 	no_access(r, P, 0, VS_REASON_RKEY_PD);
 	next_qp(r);
 	ck_assert_int_eq(vs_mr_rereg(mr, VS_REREG_PD, r->pd, NULL), VS_OK);
 	usable(r, mr, 0, P);
-	in_op(r, 1, P + 2, MEM(r, 0), vs_mr_rkey(mr)); /* all rights are still there */
+	rig_in_op(r, 1, P + 2, MEM(r, 0), vs_mr_rkey(mr)); /* all rights are still there */
 	served(r, 1, P + 2);
 	rig_free(r);
 }
@@ -420,7 +403,7 @@ START_TEST(mr_006_rereg_without_room_for_new_keys)
 		ck_assert(vs_mr_lkey(mr) == lkey && vs_mr_rkey(mr) == rkey);
 	}
 	usable(r, mr, 0, P);
-	in_op(r, 1, P + 2, MEM(r, 0), rkey); /* with all its rights */
+	rig_in_op(r, 1, P + 2, MEM(r, 0), rkey); /* with all its rights */
 	served(r, 1, P + 2);
 	rig_free(r);
 }
@@ -617,7 +600,7 @@ START_TEST(mr_009_a_region_at_an_address_of_its_own)
 	ck_assert_mem_eq(r->mem + 4096 + 8, rig_pattern(P), 8);
 	rig_in_read(r, P + 1, a.iova + 8, vs_mr_rkey(mr), 8);
 	ck_assert_mem_eq(rig_expect(r, VS_OP_RC_READ_RESPONSE_ONLY, P + 1).payload, rig_pattern(P), 8);
-	in_op(r, 0, P + 2, a.iova - 8, vs_mr_rkey(mr));
+	rig_in_op(r, 0, P + 2, a.iova - 8, vs_mr_rkey(mr));
 	no_access(r, P + 2, 2, VS_REASON_RKEY_RANGE);
 	rig_free(r);
 }
@@ -646,7 +629,7 @@ START_TEST(mr_010_the_key_of_a_bound_window_can_be_invalidated_locally)
 	ck_assert_int_eq(vs_qp_post_send(r->qp, &inv), VS_OK);
 	rig_expect_silence(r);
 	rig_expect_wc(r, r->scq, 2, VS_WC_SUCCESS);
-	in_op(r, 0, P, MEM(r, 0), vs_mw_rkey(mw));
+	rig_in_op(r, 0, P, MEM(r, 0), vs_mw_rkey(mw));
 	no_access(r, P, 0, VS_REASON_RKEY_INVALID);
 	rig_free(r);
 }
