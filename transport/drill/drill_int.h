@@ -162,6 +162,15 @@ struct key {
 	const struct word *words;
 	int obj;
 };
+
+/* Rows of a table of keys: what an address vector consists of. */
+#define PATH_KEYS                                                                                           \
+	{"sl", K_SL, KK_NUM, NULL, 0}, {"tclass", K_TCLASS, KK_NUM, NULL, 0},                               \
+		{"hop_limit", K_HOP_LIMIT, KK_NUM, NULL, 0}, {"dgid", K_DGID, KK_GID, NULL, 0},             \
+		{"flow_label", K_FLOW_LABEL, KK_NUM, NULL, 0}, {"gid_index", K_GID_INDEX, KK_NUM, NULL, 0}, \
+	{                                                                                                   \
+		"encap", K_ENCAP, KK_ENCAP, NULL, 0                                                         \
+	}
 enum key_id {
 	K_NONE,
 	/* packets */

@@ -36,13 +36,7 @@ static const struct key post_keys[] = {
 	{"mgid", K_MGID, KK_GID, NULL, 0},
 	{"ah", K_AH, KK_OBJ, NULL, O_AH},
 	{"destqp", K_DESTQP, KK_NUM, NULL, 0},
-	{"sl", K_SL, KK_NUM, NULL, 0},
-	{"tclass", K_TCLASS, KK_NUM, NULL, 0},
-	{"hop_limit", K_HOP_LIMIT, KK_NUM, NULL, 0},
-	{"dgid", K_DGID, KK_GID, NULL, 0},
-	{"flow_label", K_FLOW_LABEL, KK_NUM, NULL, 0},
-	{"gid_index", K_GID_INDEX, KK_NUM, NULL, 0},
-	{"encap", K_ENCAP, KK_ENCAP, NULL, 0},
+	PATH_KEYS,
 	{NULL, 0, KK_NUM, NULL, 0},
 };
 static const struct key memory_key = {"memory", K_DATA, KK_SLICE, NULL, 0};
