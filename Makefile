@@ -58,6 +58,7 @@ MAKEFLAGS += --no-builtin-rules --no-print-directory
 include transport/module.mk
 include dissector/module.mk
 include pcaps/module.mk
+include conformance/module.mk
 
 $(B)/obj/%.o: %.c
 	@mkdir -p $(@D)

@@ -7,37 +7,14 @@
 #include "drill_int.h"
 
 const struct word dr_decl_words[] = {
-	{"case", D_CASE},
-	{"clause", D_CLAUSE},
-	{"class", D_CLASS},
-	{"needs", D_NEEDS},
-	{"matrix", D_MATRIX},
-	{"target", D_TARGET},
-	{"encap", D_ENCAP},
-	{"vlan", D_VLAN},
-	{"node", D_NODE},
-	{"link", D_LINK},
-	{"device", D_DEVICE},
-	{"qp", D_QP},
-	{"ud", D_UD},
-	{"mr", D_MR},
-	{"mw", D_MW},
-	{"cq", D_CQ},
-	{"srq", D_SRQ},
-	{"fault", D_FAULT},
-	{"wait", D_WAIT},
-	{"waive", D_WAIVE},
-	{"mark", D_MARK},
-	{"pd", D_PD},
-	{"ah", D_AH},
-	{"channel", D_CHANNEL},
-	{"gid", D_GID},
-	{"pkeys", D_PKEYS},
-	{"port", D_PORT},
-	{"repeat", D_REPEAT},
-	{"set", D_SET},
-	{"when", D_WHEN},
-	{NULL, 0},
+	{"case", D_CASE},     {"clause", D_CLAUSE}, {"class", D_CLASS},   {"needs", D_NEEDS},
+	{"matrix", D_MATRIX}, {"target", D_TARGET}, {"encap", D_ENCAP},   {"vlan", D_VLAN},
+	{"node", D_NODE},     {"link", D_LINK},     {"device", D_DEVICE}, {"qp", D_QP},
+	{"ud", D_UD},         {"mr", D_MR},         {"mw", D_MW},         {"cq", D_CQ},
+	{"srq", D_SRQ},       {"fault", D_FAULT},   {"wait", D_WAIT},     {"waive", D_WAIVE},
+	{"mark", D_MARK},     {"pd", D_PD},         {"ah", D_AH},         {"channel", D_CHANNEL},
+	{"gid", D_GID},       {"pkeys", D_PKEYS},   {"port", D_PORT},     {"repeat", D_REPEAT},
+	{"set", D_SET},       {"when", D_WHEN},     {"skip", D_SKIP},     {NULL, 0},
 };
 
 static const struct key link_keys[] = {{"latency", K_LATENCY, KK_TIME, NULL, 0}, {"rate", K_RATE, KK_NUM, NULL, 0},
@@ -119,10 +96,15 @@ static void needs_decl(struct parser *ps)
 	} while (dr_punct(ps, ","));
 }
 
+/* target sim ["why nowhere else"] */
 static void target_decl(struct parser *ps)
 {
-	if (dr_word(ps, "sim"))
+	if (dr_word(ps, "sim")) {
+		(void)snprintf(ps->d->sim_only, sizeof(ps->d->sim_only), "the script is for the simulator alone");
+		if (ps->t->kind == T_STRING)
+			(void)string_into(ps, ps->d->sim_only, sizeof(ps->d->sim_only), "the reason");
 		return;
+	}
 	if (dr_same(ps->t, "program"))
 		PF(ps, ps->t->column, "target program is not there yet: scripts run on target sim");
 	else
@@ -204,6 +186,16 @@ static void waive_decl(struct parser *ps)
 	ps->t++;
 	if (string_into(ps, why, sizeof(why), "the reason, between quotes"))
 		ps->p->waived |= 1u << value;
+	ps->d->waived |= ps->p->waived;
+}
+
+/* skip "why": this vector can't be tried anywhere */
+static void skip_decl(struct parser *ps)
+{
+	char *why = dr_new(ps, VS_DRILL_TEXT);
+
+	if (why != NULL && string_into(ps, why, VS_DRILL_TEXT, "the reason, between quotes"))
+		ps->p->skip = why;
 }
 
 static void mark_decl(struct parser *ps)
@@ -344,6 +336,9 @@ static void other_decl(struct parser *ps, enum dr_decl what)
 	case D_SET:
 		set_decl(ps);
 		break;
+	case D_SKIP:
+		skip_decl(ps);
+		break;
 	default:
 		dr_object_decl(ps, what);
 		break;
@@ -397,7 +392,7 @@ bool dr_declaration(struct parser *ps)
 		default_nodes(ps);
 		return false;
 	}
-	if (ps->block > 0 && (what <= D_DEVICE || what == D_WAIVE || what == D_PKEYS)) {
+	if (ps->block > 0 && (what <= D_DEVICE || what == D_WAIVE || what == D_PKEYS || what == D_SKIP)) {
 		PF(ps, ps->t->column, "%.*s is said once, for the whole script: not in a block", (int)ps->t->len,
 		   ps->t->text);
 		return true;

@@ -430,23 +430,25 @@ struct program {
 	struct obj *obj[MAX_OBJECTS];
 	unsigned n_objs;
 	struct stmt *first;
-	int encap;       /* enum dr_encap, -1: not said */
-	int vlan;        /* -1: none */
-	uint32_t waived; /* 1 << enum dr_waive */
+	int encap;        /* enum dr_encap, -1: not said */
+	int vlan;         /* -1: none */
+	uint32_t waived;  /* 1 << enum dr_waive */
+	const char *skip; /* why it is tried nowhere; NULL: it is */
 	uint16_t pkeys[MAX_NODES][MAX_PKEYS];
 	bool raw_peer;
 };
 enum dr_encap { EN_ROCEV2_IPV4, EN_ROCEV2_IPV6, EN_ROCEV1, EN_IB, EN_IB_GRH };
 /* What a script may need of the encapsulation; the other needs are whatever a target says. */
 enum dr_need { ND_ECN = 8, ND_GRH = 10, ND_ETHERNET, ND_UDP, ND_IPV4, ND_IPV6, ND_LRH = 21, ND_LOCAL };
-enum dr_waive { WV_PACKET, WV_COMPLETION, WV_ASYNC, WV_CM, WV_ORDER, WV_MALFORMED, WV_FAULT };
+enum dr_waive { WV_PACKET, WV_COMPLETION, WV_ASYNC, WV_CM, WV_ORDER, WV_MALFORMED, WV_FAULT, WV_MONITOR };
 
 struct vs_drill {
 	char *text;
 	size_t len;
 	char id[32], title[160], clause[64], class;
-	uint32_t needs;
-	struct arena arena; /* the values of the matrix */
+	uint32_t needs, waived; /* waived: by any vector */
+	char sim_only[128];     /* why it runs in the simulator alone; "": it does not */
+	struct arena arena;     /* the values of the matrix */
 	struct variable var[VS_DRILL_MAX_MATRIX];
 	unsigned n_vars, vectors, lines;
 };
@@ -550,7 +552,8 @@ enum dr_decl {
 	D_PORT,
 	D_REPEAT,
 	D_SET,
-	D_WHEN
+	D_WHEN,
+	D_SKIP
 };
 void dr_object_decl(struct parser *ps, enum dr_decl what);
 /* fault.c */

@@ -446,7 +446,7 @@ bool dr_parse_vector(struct vs_drill *d, unsigned vector, struct program *p, str
 	lines(ps);
 	if (!ps->src.failed && !ps->has_case)
 		dr_fail(&ps->src, NULL, 0, "the script is empty: it begins with: case ID \"what it claims\"");
-	if (!ps->src.failed && p->first == NULL)
+	if (!ps->src.failed && p->first == NULL && p->skip == NULL)
 		dr_fail(&ps->src, NULL, 0, "the script does nothing: there is no statement behind its header");
 	p->raw_peer = dr_peer_node(p) >= 0;
 	vector = ps->src.failed;
@@ -528,6 +528,14 @@ bool vs_drill_needs(const struct vs_drill *d, const char *word)
 	for (const struct word *w = dr_need_words; w->name != NULL; w++)
 		if (strcmp(w->name, word) == 0)
 			return d->needs >> w->value & 1;
+	return false;
+}
+
+bool vs_drill_waives(const struct vs_drill *d, const char *invariant)
+{
+	for (const struct word *w = dr_waive_words; w->name != NULL; w++)
+		if (strcmp(w->name, invariant) == 0)
+			return d->waived >> w->value & 1;
 	return false;
 }
 

@@ -652,9 +652,11 @@ static void run_vector(struct run *r)
 {
 	uint64_t end;
 
-	if (lacking(r) != NULL) {
+	const char *why = r->p->skip != NULL ? r->p->skip : lacking(r);
+
+	if (why != NULL) {
 		r->res->verdict = VS_VERDICT_SKIP;
-		(void)snprintf(r->res->at.text, sizeof(r->res->at.text), "%s", lacking(r));
+		(void)snprintf(r->res->at.text, sizeof(r->res->at.text), "%s", why);
 		return;
 	}
 	if (!open_target(r))

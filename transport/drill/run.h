@@ -90,7 +90,7 @@ struct run {
 	uint32_t cm_psn, cm_qpn; /* of the newest REQ or REP of the peer */
 	unsigned line;
 	bool failed;
-	char variants[64];
+	char variants[256];
 	uint64_t steps, max_steps;
 	void *waiting[MAX_NODES]; /* a connection that asks and that no listener's queue pair has taken */
 	struct {

@@ -219,7 +219,7 @@ static int add_host(struct sim_target *s, int node)
 		mtu--;
 	a = (struct vs_dev_attr){.name = s->setup.p->node[node].name,
 				 .dma = {dma_read, dma_write, dma_fetch_add, dma_cmp_swap, dma_write8, NULL, s},
-				 .deviations = s->setup.env->deviations,
+				 .deviations = s->deviations,
 				 .link_layer = s->setup.encap >= EN_IB ? VS_LL_INFINIBAND : VS_LL_ETHERNET,
 				 .active_mtu = mtu,
 				 .allow_privileged_qkey = o->privileged_qkey,
@@ -269,14 +269,44 @@ static int build(struct sim_target *s)
 	return rc;
 }
 
+/* deviation=NAME,NAME */
+static bool read_settings(const char *text, uint64_t *deviations, char *why, size_t cap)
+{
+	char name[64];
+
+	if (text == NULL || *text == '\0')
+		return true;
+	if (strncmp(text, "deviation=", 10) != 0) {
+		(void)snprintf(why, cap, "the simulator has no setting %s: deviation=NAME is one", text);
+		return false;
+	}
+	for (text += 10; *text != '\0'; text += *text == ',') {
+		size_t n = strcspn(text, ",");
+		enum vs_deviation d;
+
+		(void)snprintf(name, sizeof(name), "%.*s", (int)(n < sizeof(name) ? n : sizeof(name) - 1), text);
+		d = vs_deviation_by_name(name);
+		if (d == VS_DEVIATION_COUNT) {
+			(void)snprintf(why, cap, "there is no deviation %s", name);
+			return false;
+		}
+		*deviations |= UINT64_C(1) << d;
+		text += n;
+	}
+	return true;
+}
+
 struct dr_target *dr_sim_open(const struct dr_setup *setup, char *why, size_t cap)
 {
 	struct sim_target *s = calloc(1, sizeof(*s));
 	struct vs_sim_attr a = {.seed = setup->env->seed + 1, .sink = setup->env->sink, .start_ns = 1000};
+	uint64_t deviations = setup->env->deviations;
 	int err = VS_ERR_NOSPACE;
 
-	if (s == NULL)
+	if (s == NULL || !read_settings(setup->env->device, &deviations, why, cap)) {
+		free(s);
 		return NULL;
+	}
 	s->ops = (struct dr_target_ops){
 		.destroy = t_destroy,
 		.now = t_now,
@@ -294,6 +324,7 @@ struct dr_target *dr_sim_open(const struct dr_setup *setup, char *why, size_t ca
 	dr_sim_verbs(&s->ops);
 	s->t.ops = &s->ops;
 	s->setup = *setup;
+	s->deviations = deviations;
 	s->peer = -1;
 	s->is_global = setup->encap != EN_IB;
 	s->gid_index = gid_index(setup->encap);

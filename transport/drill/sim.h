@@ -16,6 +16,7 @@ struct sim_target {
 	struct dr_target t;
 	struct dr_target_ops ops;
 	struct dr_setup setup;
+	uint64_t deviations;
 	struct vs_sim *sim;
 	int host[MAX_NODES]; /* node -> host of the simulation */
 	int peer;            /* the raw host; -1: none */

@@ -55,13 +55,15 @@ const char *vs_drill_title(const struct vs_drill *d);
 const char *vs_drill_clause(const struct vs_drill *d); /* "" when none is given */
 char vs_drill_class(const struct vs_drill *d);         /* 'N', 'S', 'A', 'I', 'R'; 0: none given */
 bool vs_drill_needs(const struct vs_drill *d, const char *word);
+/* Does any vector waive this invariant ("leftover_packet", "monitor" ...)? */
+bool vs_drill_waives(const struct vs_drill *d, const char *invariant);
 unsigned vs_drill_vectors(const struct vs_drill *d); /* at least 1 */
 /* "mtu=256,len=5" into buf, "" for a script without matrix; bytes as snprintf. */
 int vs_drill_vector_name(const struct vs_drill *d, unsigned vector, char *buf, size_t cap);
 
 struct vs_drill_result {
 	enum vs_verdict verdict;
-	char variant[64];         /* VARIANT: names of the alternatives taken, comma separated */
+	char variant[256];        /* VARIANT: names of the alternatives taken, comma separated */
 	struct vs_drill_error at; /* FAIL, ERROR: where and why */
 	uint64_t steps;           /* statements executed */
 	uint64_t time_ns;         /* virtual time that it took */
@@ -87,6 +89,9 @@ struct vs_drill_env {
 	const char *encap; /* "rocev2-ipv4" (default), "rocev2-ipv6", "rocev1", "ib", "ib-grh"; overrides the script */
 	uint16_t vlan;     /* 1 to 4094: overrides the script; 0: as the script says */
 	uint64_t deviations; /* of the engines; vs/dev.h */
+	/* Settings of the target's own, as text that only the target reads; NULL: none. The simulator knows
+	 * "deviation=NAME[,NAME...]", added to `deviations`. */
+	const char *device;
 	/* So much may happen in a run (instants of the simulation, packets, work requests), and a tenth as many
 	 * statements may be executed; more is an ERROR. 0: 2,000,000. */
 	uint64_t max_steps;

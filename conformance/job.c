@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/* job.c - runs one vector of one case on the target, and makes its result. */
+#include "conform.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static void set_text(json_t *o, const char *key, const char *text)
+{
+	json_t *s = json_string(text);
+
+	/* What is no UTF-8 (text of a script) becomes ASCII. */
+	if (s == NULL) {
+		char *copy = strdup(text);
+
+		for (char *c = copy; c != NULL && *c != '\0'; c++)
+			if ((unsigned char)*c >= 0x80)
+				*c = '?';
+		s = json_string(copy != NULL ? copy : "");
+		free(copy);
+	}
+	(void)json_object_set_new(o, key, s);
+}
+
+/* The line without its comment and the blanks around it. */
+static void set_line(json_t *o, const char *key, const char *line)
+{
+	char text[VS_DRILL_TEXT];
+	bool quoted = false;
+	size_t n = 0;
+
+	while (*line == ' ' || *line == '\t')
+		line++;
+	for (; n < sizeof(text) - 1 && line[n] != '\0' && (quoted || line[n] != '#'); n++)
+		quoted ^= line[n] == '"';
+	while (n > 0 && (line[n - 1] == ' ' || line[n - 1] == '\t'))
+		n--;
+	(void)snprintf(text, sizeof(text), "%.*s", (int)n, line);
+	set_text(o, key, text);
+}
+
+static json_t *identity(const struct vc_case *c, unsigned vector)
+{
+	char clause[128], vector_name[256] = "", class[2] = {vc_class(c), '\0'};
+	json_t *o = json_object();
+
+	if (c->d != NULL)
+		(void)vs_drill_vector_name(c->d, vector, vector_name, sizeof(vector_name));
+	vc_clause(c, clause, sizeof(clause));
+	set_text(o, "id", c->id);
+	set_text(o, "vector", vector_name);
+	set_text(o, "title", c->d != NULL ? vs_drill_title(c->d) : "");
+	set_text(o, "class", class);
+	set_text(o, "clause", clause);
+	set_text(o, "evidence", vc_evidence(c));
+	set_text(o, "file", c->path);
+	return o;
+}
+
+static void set_outcome(json_t *o, const struct vc_outcome *out)
+{
+	set_text(o, "verdict", vc_verdict_name(out->verdict));
+	set_text(o, "reason", out->reason);
+}
+
+json_t *vc_job_lost(const struct vc_case *c, unsigned vector, const char *reason)
+{
+	struct vc_outcome out = {.verdict = VC_ERROR};
+	json_t *o = identity(c, vector);
+
+	(void)snprintf(out.reason, sizeof(out.reason), "%s", reason);
+	set_outcome(o, &out);
+	set_text(o, "expected", "");
+	set_text(o, "seen", reason);
+	return o;
+}
+
+static json_t *broken_script(const struct vc_case *c)
+{
+	char reason[VS_DRILL_TEXT + 64];
+	json_t *o;
+
+	(void)snprintf(reason, sizeof(reason), "line %u, column %u: %s", c->err.line, c->err.column, c->err.text);
+	o = vc_job_lost(c, 0, reason);
+	set_line(o, "expected", c->err.source);
+	(void)json_object_set_new(o, "line", json_integer(c->err.line));
+	(void)json_object_set_new(o, "column", json_integer(c->err.column));
+	return o;
+}
+
+static void set_variants(json_t *o, const char *names)
+{
+	json_t *list = json_array();
+
+	while (*names != '\0') {
+		size_t n = strcspn(names, ",");
+
+		(void)json_array_append_new(list, json_stringn(names, n));
+		names += n + (names[n] == ',');
+	}
+	(void)json_object_set_new(o, "variants", list);
+}
+
+static void set_evidence(json_t *o, const struct vc_case *c, const struct vs_drill_result *res,
+			 const struct vc_violation *v, const struct vc_outcome *out)
+{
+	bool at_line = res->verdict == VS_VERDICT_FAIL || res->verdict == VS_VERDICT_ERROR;
+
+	if (at_line && res->at.line > 0) {
+		set_line(o, "expected", res->at.source);
+		(void)json_object_set_new(o, "line", json_integer(res->at.line));
+		(void)json_object_set_new(o, "column", json_integer(res->at.column));
+	} else {
+		set_text(o, "expected", vs_drill_title(c->d));
+	}
+	if (at_line)
+		set_text(o, "seen", res->at.text);
+	else if (out->verdict == VC_PASS)
+		set_text(o, "seen", "just that");
+	else
+		set_text(o, "seen", v->found ? v->text : out->reason);
+}
+
+json_t *vc_job_run(const struct vc_options *o, const struct vc_case *c, unsigned vector)
+{
+	static struct vc_record record;
+	struct vs_drill_env env = {.seed = o->seed, .encap = o->encap, .device = o->device};
+	struct vc_violation violation = {.found = false};
+	struct vs_drill_result res;
+	struct vc_outcome out;
+	json_t *result;
+
+	if (c->d == NULL)
+		return broken_script(c);
+	vc_record_attach(&record, &env);
+	vs_drill_run_sim(c->d, vector, &env, &res);
+	vc_judge(&record, &violation);
+	vc_verdict(c, &res, &violation, o->strict, &out);
+	result = identity(c, vector);
+	set_outcome(result, &out);
+	set_variants(result, res.variant);
+	set_evidence(result, c, &res, &violation, &out);
+	(void)json_object_set_new(result, "time_ns", json_integer((json_int_t)res.time_ns));
+	vc_record_clear(&record);
+	return result;
+}

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/*
+ * known.c - what is known to differ, and what is allowed to: deviation files and profiles.
+ *
+ * A deviation file has lines "CASE SINCE REASON": CASE is a pattern as on the command line, SINCE a date or a
+ * version. '#' begins a comment.
+ */
+#include "conform.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static char *word(char **at)
+{
+	char *begin = *at + strspn(*at, " \t");
+	size_t n = strcspn(begin, " \t");
+
+	*at = begin + n;
+	if (**at != '\0')
+		*(*at)++ = '\0';
+	return begin;
+}
+
+int vc_known_read(struct vc_known *k, const char *path)
+{
+	size_t lines = 1, number = 0;
+
+	*k = (struct vc_known){.text = vc_read_file(path, 1u << 20, NULL)};
+	if (k->text == NULL)
+		return VC_USAGE;
+	for (const char *c = k->text; *c != '\0'; c++)
+		lines += *c == '\n';
+	k->line = calloc(lines, sizeof(*k->line));
+	if (k->line == NULL)
+		return vc_complain("no memory"), VC_USAGE;
+	for (char *at = k->text, *next; at != NULL && *at != '\0'; at = next) {
+		char *l = at;
+
+		next = strchr(at, '\n');
+		if (next != NULL)
+			*next++ = '\0';
+		number++;
+		l[strcspn(l, "#\r")] = '\0';
+		if (l[strspn(l, " \t")] == '\0')
+			continue;
+		k->line[k->n].pattern = word(&l);
+		k->line[k->n].since = word(&l);
+		l += strspn(l, " \t");
+		k->line[k->n].reason = l;
+		if (*l == '\0') {
+			vc_complain("%s:%zu: a line says CASE SINCE REASON", path, number);
+			return VC_USAGE;
+		}
+		k->n++;
+	}
+	return VC_OK;
+}
+
+void vc_known_free(struct vc_known *k)
+{
+	free(k->line);
+	free(k->text);
+}
+
+void vc_known_apply(struct vc_known *k, json_t *r)
+{
+	enum vc_verdict v = vc_verdict_by_name(vc_text(r, "verdict")), to;
+	char name[VC_NAME], reason[2 * VS_DRILL_TEXT];
+
+	(void)snprintf(name, sizeof(name), vc_text(r, "vector")[0] != '\0' ? "%s[%s]" : "%s%s", vc_text(r, "id"),
+		       vc_text(r, "vector"));
+	for (size_t i = 0; i < k->n; i++) {
+		if (!vc_glob(k->line[i].pattern, name) && !vc_glob(k->line[i].pattern, vc_text(r, "id")))
+			continue;
+		k->line[i].used = true;
+		if (v == VC_FAIL || v == VC_WARN)
+			to = VC_XFAIL;
+		else if (v == VC_PASS || v == VC_VARIANT)
+			to = VC_XPASS;
+		else
+			return;
+		(void)snprintf(reason, sizeof(reason), "%s (known since %s: %s)%s%s",
+			       to == VC_XFAIL ? "fails as it is known to" : "holds, and is known not to",
+			       k->line[i].since, k->line[i].reason, vc_text(r, "reason")[0] != '\0' ? ": " : "",
+			       vc_text(r, "reason"));
+		(void)json_object_set_new(r, "verdict", json_string(vc_verdict_name(to)));
+		(void)json_object_set_new(r, "reason", json_string(reason));
+		return;
+	}
+}
+
+static bool put_json(void *ctx, FILE *f)
+{
+	return json_dumpf(ctx, f, JSON_INDENT(1)) == 0 && fputc('\n', f) != EOF;
+}
+
+int vc_profile_write(const json_t *report, const char *path)
+{
+	json_t *profile = json_object(), *all = json_object(), *r;
+	char name[VC_NAME];
+	size_t i;
+	int rc;
+
+	json_array_foreach(json_object_get(report, "cases"), i, r)
+	{
+		json_t *v = json_object_get(r, "variants");
+
+		if (json_array_size(v) == 0)
+			continue;
+		(void)snprintf(name, sizeof(name), vc_text(r, "vector")[0] != '\0' ? "%s[%s]" : "%s%s",
+			       vc_text(r, "id"), vc_text(r, "vector"));
+		(void)json_object_set(all, name, v);
+	}
+	(void)json_object_set(profile, "device", json_object_get(report, "device"));
+	(void)json_object_set_new(profile, "variants", all);
+	rc = vc_write_file(path, put_json, profile);
+	json_decref(profile);
+	return rc;
+}

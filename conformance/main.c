@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/* main.c - vs-conform: runs the suite, and says how it ended. */
+#include "conform.h"
+
+#include <string.h>
+#include <time.h>
+
+struct session {
+	const struct vc_options *o;
+	struct vc_known known;
+	json_t *cases;
+};
+
+static void on_result(void *ctx, json_t *result)
+{
+	struct session *s = ctx;
+
+	vc_known_apply(&s->known, result);
+	vc_text_result(result, s->o);
+	(void)json_array_append_new(s->cases, result);
+}
+
+static int exit_code(const json_t *report)
+{
+	bool ran = false, bad = json_is_true(json_object_get(report, "partial"));
+	const json_t *r;
+	size_t i;
+
+	json_array_foreach(json_object_get(report, "cases"), i, r)
+	{
+		enum vc_verdict v = vc_verdict_by_name(vc_text(r, "verdict"));
+
+		ran |= v != VC_SKIP;
+		bad |= v == VC_FAIL || v == VC_ERROR || v == VC_INCONCLUSIVE;
+	}
+	return bad ? VC_FAILED : ran ? VC_OK : VC_NOTHING;
+}
+
+static bool put_json(void *ctx, FILE *f)
+{
+	return json_dumpf(ctx, f, JSON_INDENT(1)) == 0 && fputc('\n', f) != EOF;
+}
+
+static int reports(const struct vc_options *o, const struct vc_suite *suite, json_t *report)
+{
+	int rc = VC_OK;
+
+	if (o->json != NULL && vc_write_file(o->json, put_json, report) != VC_OK)
+		rc = VC_USAGE;
+	if (o->profile_out != NULL && vc_profile_write(report, o->profile_out) != VC_OK)
+		rc = VC_USAGE;
+	if (o->coverage != NULL && vc_coverage_write(suite, report, o->coverage) != VC_OK)
+		rc = VC_USAGE;
+	return rc;
+}
+
+static json_t *new_report(const struct vc_options *o)
+{
+	time_t now = time(NULL);
+	char started[32], device[128];
+	struct tm tm;
+
+	(void)strftime(started, sizeof(started), "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &tm));
+	(void)snprintf(device, sizeof(device), o->device != NULL ? "sim:%s" : "sim", o->device);
+	return json_pack("{s:i, s:s, s:s, s:s, s:s, s:s, s:I, s:[]}", "format", 1, "program", "vs-conform " VS_VERSION,
+			 "device", device, "target", "sim", "peer", "script,engine", "started", started, "seed",
+			 (json_int_t)o->seed, "cases");
+}
+
+static int run(const struct vc_options *o, const struct vc_suite *suite)
+{
+	json_t *report = new_report(o);
+	struct session s = {.o = o};
+	struct timespec a, b;
+	int rc = VC_OK;
+
+	if (report == NULL)
+		return vc_complain("no memory"), VC_USAGE;
+	if (o->deviations != NULL)
+		rc = vc_known_read(&s.known, o->deviations);
+	if (rc == VC_OK) {
+		s.cases = json_object_get(report, "cases");
+		(void)clock_gettime(CLOCK_MONOTONIC, &a);
+		if (!vc_pool_run(o, suite, on_result, &s))
+			(void)json_object_set_new(report, "partial", json_true());
+		(void)clock_gettime(CLOCK_MONOTONIC, &b);
+		vc_text_summary(report, o, (double)(b.tv_sec - a.tv_sec) + (double)(b.tv_nsec - a.tv_nsec) / 1e9);
+		rc = reports(o, suite, report);
+		if (rc == VC_OK)
+			rc = exit_code(report);
+		if (fflush(stdout) != 0 || ferror(stdout)) {
+			vc_complain("standard output can't be written");
+			rc = VC_USAGE;
+		}
+	}
+	vc_known_free(&s.known);
+	json_decref(report);
+	return rc;
+}
+
+int main(int argc, char **argv)
+{
+	struct vc_options o;
+	struct vc_suite suite;
+	int rc;
+
+	if (!vc_options_read(&o, argc, argv, &rc)) {
+		vc_options_free(&o);
+		return rc;
+	}
+	rc = vc_suite_read(&suite, o.dir, o.file, o.n_files);
+	if (rc == VC_OK)
+		rc = vc_suite_choose(&suite, o.pattern, o.n_patterns);
+	if (rc == VC_OK && o.check)
+		rc = vc_suite_check(&suite) > 0 ? VC_FAILED : VC_OK;
+	else if (rc == VC_OK && o.list)
+		rc = vc_list(&suite);
+	else if (rc == VC_OK && o.explain)
+		rc = vc_explain(&suite);
+	else if (rc == VC_OK)
+		rc = run(&o, &suite);
+	vc_suite_free(&suite);
+	vc_options_free(&o);
+	return rc;
+}

@@ -1,0 +1,24 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
+# conformance/: vs-conform, and the cases that it runs.
+CONFORM_SRCS  := $(sort $(wildcard conformance/*.c))
+CONFORM_BIN   := $(B)/bin/vs-conform
+ALL           += $(CONFORM_BIN)
+INSTALL_BINS  += $(CONFORM_BIN)
+INSTALL_MANS  += docs/man/vs-conform.1
+INSTALL_FILES += conformance/inventory.tsv:share/verbscope/conformance/inventory.tsv \
+		 $(foreach f,$(wildcard conformance/cases/*/*.drill),$(f):share/verbscope/$(f))
+CHECK_TARGETS += check-conform
+
+$(CONFORM_BIN): $(call obj,$(CONFORM_SRCS)) $(LIBVS) $(LIBJUDGE) $(LIBWIRE)
+	@mkdir -p $(@D)
+	$(CC) $(OPT) $(SANFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS_VS)
+
+check-conform: all ## the conformance suite on the simulator, its files, and vs-conform itself
+	@$(CONFORM_BIN) --check
+	@$(CONFORM_BIN) --quiet --jobs $(JOBS)
+	@conformance/tests/run.sh $(B)
+
+coverage-table: $(CONFORM_BIN) ## writes conformance/coverage.md: row, file, result
+	@$(CONFORM_BIN) --quiet --coverage conformance/coverage.md
+
+.PHONY: check-conform coverage-table

@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/* options.c - the command line of a run. */
+#include "conform.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum {
+	OPT_CASES = 256,
+	OPT_FILE,
+	OPT_DEVICE,
+	OPT_PEER,
+	OPT_ENCAP,
+	OPT_JSON,
+	OPT_DEVIATIONS,
+	OPT_PROFILE,
+	OPT_COVERAGE,
+	OPT_STRICT,
+	OPT_HAZARDOUS,
+	OPT_SEED,
+	OPT_BUDGET,
+	OPT_LIST,
+	OPT_EXPLAIN,
+	OPT_CHECK,
+	OPT_VERSION
+};
+
+static const struct option longopts[] = {
+	{"cases", required_argument, NULL, OPT_CASES},
+	{"file", required_argument, NULL, OPT_FILE},
+	{"device", required_argument, NULL, OPT_DEVICE},
+	{"encap", required_argument, NULL, OPT_ENCAP},
+	{"json", required_argument, NULL, OPT_JSON},
+	{"deviations", required_argument, NULL, OPT_DEVIATIONS},
+	{"profile-out", required_argument, NULL, OPT_PROFILE},
+	{"coverage", required_argument, NULL, OPT_COVERAGE},
+	{"strict", no_argument, NULL, OPT_STRICT},
+	{"hazardous", no_argument, NULL, OPT_HAZARDOUS},
+	{"seed", required_argument, NULL, OPT_SEED},
+	{"budget", required_argument, NULL, OPT_BUDGET},
+	{"jobs", required_argument, NULL, 'j'},
+	{"list", no_argument, NULL, OPT_LIST},
+	{"explain", no_argument, NULL, OPT_EXPLAIN},
+	{"check", no_argument, NULL, OPT_CHECK},
+	{"quiet", no_argument, NULL, 'q'},
+	{"verbose", no_argument, NULL, 'v'},
+	{"help", no_argument, NULL, 'h'},
+	{"version", no_argument, NULL, OPT_VERSION},
+	{NULL, 0, NULL, 0},
+};
+
+static const char help_text[] =
+	"usage: vs-conform [options] [CASE...]\n"
+	"\n"
+	"Runs the conformance suite against a device, and gives a verdict per rule. CASE is an id (RSP-017), one of "
+	"its\n"
+	"vectors (RSP-017[mtu=256]), a group (RSP) or a pattern with * and ?; without any, the whole suite is run.\n"
+	"\n"
+	"  --device NAME      sim (the simulator; usual), sim:SETTINGS\n"
+	"  --encap E          rocev2-ipv4, rocev2-ipv6, rocev1, ib, ib-grh: overrides the scripts\n"
+	"  --json FILE        all results, for programs and for comparing\n"
+	"  --deviations FILE  what is known to differ: FAIL becomes XFAIL, PASS becomes XPASS\n"
+	"  --profile-out FILE which of the allowed variants the device chose\n"
+	"  --coverage FILE    table of the inventory: row, file, result\n"
+	"  --strict           advice counts as a rule\n"
+	"  --hazardous        run cases that have crashed or hung devices\n"
+	"  --list             print the cases that are chosen, and stop\n"
+	"  --explain          print what the cases that are chosen are about, and stop\n"
+	"  --check            look for mistakes in the case files themselves, and stop\n"
+	"  --cases DIR        folder with inventory.tsv and cases/\n"
+	"  --file F           run this script, wherever it is (repeatable)\n"
+	"  -j, --jobs N       processes (as many as there are processors)\n"
+	"  --budget TIME      most time for one vector, in seconds (20)\n"
+	"  --seed N           of random queue pair numbers and keys (0)\n"
+	"  -q, --quiet        failures and the summary alone    -v, --verbose  every vector\n"
+	"  -h, --help, --version\n"
+	"\n"
+	"Exit codes: 0 everything held, 1 something did not, 2 usage or environment, 127 everything was skipped.\n";
+
+static bool number(const char *name, const char *text, uint64_t least, uint64_t most, uint64_t *v)
+{
+	char *end;
+
+	errno = 0;
+	*v = strtoull(text, &end, 0);
+	if (errno == 0 && *text >= '0' && *text <= '9' && *end == '\0' && *v >= least && *v <= most)
+		return true;
+	vc_complain("--%s %s: it takes a number from %llu to %llu", name, text, (unsigned long long)least,
+		    (unsigned long long)most);
+	return false;
+}
+
+static bool bad_option(char **argv, int opt)
+{
+	const char *word = optind > 0 ? argv[optind - 1] : "";
+
+	if (opt == ':')
+		vc_complain("%s needs a value: see vs-conform --help", word);
+	else
+		vc_complain("option %s is not known or takes no value: see vs-conform --help", word);
+	return false;
+}
+
+static bool take_file(struct vc_options *o, char *path)
+{
+	char **grown = realloc(o->file, (o->n_files + 1) * sizeof(*grown));
+
+	if (grown == NULL)
+		return vc_complain("no memory"), false;
+	o->file = grown;
+	o->file[o->n_files++] = path;
+	return true;
+}
+
+static bool take_device(struct vc_options *o, const char *text)
+{
+	if (strcmp(text, "sim") == 0)
+		o->device = NULL;
+	else if (strncmp(text, "sim:", 4) == 0)
+		o->device = text + 4;
+	else
+		return vc_complain("--device %s: there is no such device: sim is one", text), false;
+	return true;
+}
+
+static bool take_encap(struct vc_options *o, const char *text)
+{
+	static const char *const names[] = {"rocev2-ipv4", "rocev2-ipv6", "rocev1", "ib", "ib-grh"};
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		if (strcmp(text, names[i]) == 0) {
+			o->encap = text;
+			return true;
+		}
+	}
+	vc_complain("--encap %s: it is one of rocev2-ipv4, rocev2-ipv6, rocev1, ib, ib-grh", text);
+	return false;
+}
+
+static bool take(struct vc_options *o, int opt, char **argv)
+{
+	uint64_t v = 0;
+
+	switch (opt) {
+	case OPT_CASES:
+		o->dir = optarg;
+		return true;
+	case OPT_FILE:
+		return take_file(o, optarg);
+	case OPT_DEVICE:
+		return take_device(o, optarg);
+	case OPT_ENCAP:
+		return take_encap(o, optarg);
+	case OPT_JSON:
+		o->json = optarg;
+		return true;
+	case OPT_DEVIATIONS:
+		o->deviations = optarg;
+		return true;
+	case OPT_PROFILE:
+		o->profile_out = optarg;
+		return true;
+	case OPT_COVERAGE:
+		o->coverage = optarg;
+		return true;
+	case OPT_STRICT:
+		return o->strict = true;
+	case OPT_HAZARDOUS:
+		return o->hazardous = true;
+	case OPT_LIST:
+		return o->list = true;
+	case OPT_EXPLAIN:
+		return o->explain = true;
+	case OPT_CHECK:
+		return o->check = true;
+	case 'q':
+		return o->quiet = true;
+	case 'v':
+		return o->verbose = true;
+	case OPT_SEED:
+		return number("seed", optarg, 0, UINT64_MAX - 1, &o->seed);
+	case OPT_BUDGET:
+		if (!number("budget", optarg, 1, 86400, &v))
+			return false;
+		o->budget_ms = v * 1000;
+		return true;
+	case 'j':
+		if (!number("jobs", optarg, 1, 64, &v))
+			return false;
+		o->jobs = (unsigned)v;
+		return true;
+	default:
+		return bad_option(argv, opt);
+	}
+}
+
+bool vc_options_read(struct vc_options *o, int argc, char **argv, int *exit_code)
+{
+	long cores = sysconf(_SC_NPROCESSORS_ONLN);
+	int opt;
+
+	*o = (struct vc_options){.jobs = cores > 0 && cores <= 64 ? (unsigned)cores : 2, .budget_ms = 20000};
+	*exit_code = VC_USAGE;
+	opterr = 0;
+	while ((opt = getopt_long(argc, argv, ":j:qvh", longopts, NULL)) != -1) {
+		if (opt == 'h' || opt == OPT_VERSION) {
+			fputs(opt == 'h' ? help_text : "vs-conform (Verbscope) " VS_VERSION "\n", stdout);
+			*exit_code = fflush(stdout) == 0 && !ferror(stdout) ? VC_OK : VC_USAGE;
+			return false;
+		}
+		if (!take(o, opt, argv))
+			return false;
+	}
+	o->pattern = argv + optind;
+	o->n_patterns = (size_t)(argc - optind);
+	if (o->dir == NULL)
+		o->dir = vc_suite_default();
+	if (o->dir != NULL)
+		return true;
+	vc_complain("there are no cases here: --cases names the folder with inventory.tsv and cases/");
+	return false;
+}
+
+void vc_options_free(struct vc_options *o)
+{
+	free(o->file);
+}

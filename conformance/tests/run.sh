@@ -1,0 +1,132 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
+#
+# run.sh - vs-conform itself: verdicts by class and evidence, selection, reports, workers that die or hang.
+#
+#   run.sh BUILD
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+bin=$PWD/${1:-build}/bin/vs-conform
+[ -x "$bin" ] || bin=${1:-build}/bin/vs-conform
+tmp=$(mktemp -d)
+trap 'rm -rf "$tmp"' EXIT
+passed=0 failed=0
+
+ok() { passed=$((passed + 1)); }
+no() {
+	failed=$((failed + 1))
+	printf 'check-conform: %s\n' "$1" >&2
+	if [ -s "$tmp/out" ]; then sed 's/^/    /' "$tmp/out" | head -20 >&2; fi
+}
+
+# expect CODE CLAIM TEXT ARGS...: exit code, and a text in what it says ("" for none)
+expect() {
+	local want=$1 claim=$2 text=$3 rc=0
+	shift 3
+	"$bin" "$@" >"$tmp/out" 2>&1 || rc=$?
+	if [ "$rc" != "$want" ]; then
+		no "$claim: exit code $rc, not $want"
+	elif ! grep -qF -- "$text" "$tmp/out"; then
+		no "$claim: does not say: $text"
+	else
+		ok
+	fi
+}
+
+# script NAME CLASS BODY: conformance folder of the tests, group QPS and RSP
+script() {
+	mkdir -p "$tmp/c/cases/${1%%-*}"
+	printf 'case %s "A claim of the tests"\nclass %s\n%s\n' "$1" "$2" "$3" >"$tmp/c/cases/${1%%-*}/$1.drill"
+}
+t() { # the folder of the tests
+	local want=$1 claim=$2 text=$3
+	shift 3
+	expect "$want" "$claim" "$text" --cases "$tmp/c" "$@"
+}
+
+wrote() { # text in the file $tmp/w, claim, ARGS...
+	rm -f "$tmp/w"
+	if "$bin" --cases "$tmp/c" "${@:3}" >/dev/null && grep -qF -- "$1" "$tmp/w"; then ok; else no "$2"; fi
+}
+
+mkdir -p "$tmp/c"
+cp conformance/inventory.tsv "$tmp/c/"
+qp='qp dut.q <-> peer rc state=RESET'
+wrong=$'qp dut.q <-> peer rc state=RESET\ndut state RTS'
+one_of() { printf '%s\ndut one of\n  %s: state RESET\n  other: state ERR\n' "$qp" "$1"; }
+
+script RSP-017 N "$wrong"                    # quoted1
+script QPS-032 N "$wrong"                    # impl
+script RSE-016 N "$wrong"                    # quoted2
+script QPS-002 A "$wrong"                    # API
+script QPS-058 S "$wrong"                    # advice
+script QPS-016 I "$wrong"                    # a set
+script ROB-002 R "$wrong"                    # reported
+t 1 "a quoted rule is violated" "violates C9-105" RSP-017
+t 1 "a rule without a public clause" "differs from expected behaviour (no public clause)" QPS-032
+t 1 "a restated rule" "differs from the rule as restated by" RSE-016
+t 1 "an API contract" "breaks the API contract" QPS-002
+t 0 "advice is a warning" "1 WARN" QPS-058
+t 1 "advice counts with --strict" "1 FAIL" --strict QPS-058
+t 1 "outside of the allowed set" "is none of the allowed behaviours" QPS-016
+t 0 "class R never fails" "1 WARN" --strict ROB-002
+t 1 "expected and seen are said" "expected: dut state RTS" RSP-017
+t 1 "the command to run it again" "again: vs-conform RSP-017" RSP-017
+
+script QPS-016 I "$(one_of this)"
+t 0 "a variant is recorded" "1 VARIANT" QPS-016
+wrote '"this"' "the profile has the variant" --profile-out "$tmp/w" QPS-016
+script QPS-016 I "$(one_of expected)"
+t 0 "the expected alternative passes" "1 PASS" QPS-016
+script QPS-016 I "$(one_of warn_x)"
+t 0 "an alternative that warns" "1 WARN" QPS-016
+t 1 "and fails with --strict" "1 FAIL" --strict QPS-016
+script QPS-016 I "$(one_of deviation_x)"
+t 0 "a deviation within class I" "1 WARN" QPS-016
+script QPS-032 N "$(one_of deviation_x)"
+t 1 "a deviation within class N" "1 FAIL" QPS-032
+
+script SRQ-015 R 'skip "nobody can"'
+t 127 "only skipped" "1 SKIP" SRQ-015
+t 0 "the reason of a skip" "nobody can" -v SRQ-015 QPS-058
+printf 'RSP-017 2024-10 "it is known"\n' >"$tmp/known"
+t 0 "known to fail" "1 XFAIL" --deviations "$tmp/known" RSP-017
+printf 'RSP-017 2024-10 "it is known"\n# nothing\n\nSRQ-* x y z\n' >"$tmp/known"
+script RSP-017 N "$qp"$'\ndut state RESET'
+t 0 "known to fail, and holds" "1 XPASS" --deviations "$tmp/known" RSP-017
+printf 'RSP-017\n' >"$tmp/known"
+t 2 "a deviation file that is wrong" "known:1: a line says CASE SINCE REASON" --deviations "$tmp/known" RSP-017
+
+script QPS-001 N 'dut statte RESET'
+t 1 "a wrong script is an ERROR" "1 ERROR" QPS-001
+t 1 "a wrong script costs itself alone" "1 PASS, 1 ERROR" QPS-001 RSP-017
+script QPS-001 I "$qp"$'\ndut state RESET'
+t 1 "--check compares the class" "its class is not that of the row" --check
+script QPS-003 A "$qp"$'\ndut state RESET'
+t 1 "--check counts vectors" "1 vectors, and the row has 3" --check
+script QPS-999 A "$qp"$'\ndut state RESET'
+t 1 "--check knows the rows" "the inventory has no row for QPS-999" --check
+cp "$tmp/c/cases/RSP/RSP-017.drill" "$tmp/c/cases/QPS/RSP-017.drill"
+t 1 "--check knows the folders" "by its id it belongs at cases/RSP/RSP-017.drill" --check
+rm "$tmp/c/cases/QPS/RSP-017.drill" "$tmp/c/cases/QPS/QPS-999.drill"
+
+t 2 "a misspelt name" "did you mean RSP-017?" RSP-O17
+t 2 "a name that is nothing" "there is no such case: --list names all" nonsense
+t 2 "a vector that is none" "has no such vector" 'RSP-017[x=1]'
+t 0 "patterns" "RSP-017" --list 'R?P*'
+expect 2 "an option that is none" "is not known" --nonsense
+expect 2 "a number that is none" "--jobs x: it takes a number" --jobs x
+expect 2 "a device that is none" "there is no such device" --device nonesuch
+expect 2 "an encapsulation that is none" "--encap x: it is one of" --encap x
+expect 2 "no cases" "can't be opened" --cases "$tmp/none"
+expect 0 "help" "usage: vs-conform" --help
+expect 1 "a setting that the simulator has not" "the simulator has no setting" --device sim:x RSP-017
+t 2 "a report that can't be written" "/nonexistent/x: can't be written" --json /nonexistent/x RSP-017
+if [ -w /dev/full ]; then
+	t 2 "a full disk" "can't be written" --json /dev/full RSP-017
+fi
+wrote '"verdict": "PASS"' "results as JSON" --json "$tmp/w" RSP-017
+wrote '| RSP-017 | Duplicate SEND | N | quoted1 |' "the coverage table" --coverage "$tmp/w" RSP-017
+
+printf '%d passed, %d failed\n' $passed $failed
+[ $failed = 0 ]

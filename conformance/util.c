@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/* util.c - messages, files in, files out. */
+#include "conform.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+void vc_put_safe(FILE *f, const char *text)
+{
+	for (; *text != '\0'; text++)
+		fputc(((unsigned char)*text < 0x20 && *text != '\n' && *text != '\t') || *text == 0x7f ? '?' : *text,
+		      f);
+}
+
+void vc_complain(const char *fmt, ...)
+{
+	char text[1024];
+	va_list ap;
+
+	va_start(ap, fmt);
+	(void)vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	fflush(stdout);
+	fputs("vs-conform: ", stderr);
+	vc_put_safe(stderr, text);
+	fputc('\n', stderr);
+}
+
+char *vc_read_file(const char *path, size_t most, size_t *len)
+{
+	FILE *f = fopen(path, "r");
+	char *buf = malloc(most + 1);
+	size_t n;
+
+	if (f == NULL || buf == NULL) {
+		vc_complain("%s: can't be opened: %s", path, strerror(errno));
+		if (f != NULL)
+			fclose(f);
+		free(buf);
+		return NULL;
+	}
+	errno = 0;
+	n = fread(buf, 1, most, f);
+	if (ferror(f)) {
+		vc_complain("%s: can't be read: %s", path, strerror(errno));
+		fclose(f);
+		free(buf);
+		return NULL;
+	}
+	fclose(f);
+	buf[n] = '\0';
+	if (len != NULL)
+		*len = n;
+	return buf;
+}
+
+int vc_write_file(const char *path, bool (*put)(void *ctx, FILE *f), void *ctx)
+{
+	bool straight = strcmp(path, "-") == 0 || (access(path, F_OK) == 0 && strncmp(path, "/dev/", 5) == 0);
+	size_t cap = strlen(path) + 16;
+	char *temp = malloc(cap);
+	bool ok = false;
+	FILE *f = NULL;
+
+	if (temp != NULL) {
+		(void)snprintf(temp, cap, "%s.%ld", path, (long)getpid());
+		errno = 0;
+		f = strcmp(path, "-") == 0 ? stdout : fopen(straight ? path : temp, "w");
+	}
+	if (f != NULL) {
+		ok = put(ctx, f);
+		ok = fflush(f) == 0 && ok && !ferror(f);
+		if (f != stdout)
+			ok = fclose(f) == 0 && ok;
+		if (!straight && (!ok || rename(temp, path) != 0)) {
+			int why = errno;
+
+			ok = false;
+			(void)unlink(temp);
+			errno = why;
+		}
+	}
+	if (!ok)
+		vc_complain("%s: can't be written: %s", path, errno != 0 ? strerror(errno) : "no memory");
+	free(temp);
+	return ok ? VC_OK : VC_USAGE;
+}
