@@ -8,12 +8,16 @@
  *   inventory.c  the rows that cases are about
  *   list.c       --list and --explain
  *   job.c        one vector on the target: a result, as JSON
+ *   detail.c     the evidence in a result
  *   record.c     what a run did: events and frames
  *   judge.c      the monitor beside a run
  *   verdict.c    from what a script says, its class and the evidence to a verdict
  *   known.c      deviation files and profiles
  *   pool.c       worker processes
  *   text.c       the report on a terminal
+ *   formats.c    JSON, TAP, JUnit
+ *   html.c       one page, made of report.html
+ *   diff.c       two reports against each other
  *   coverage.c   conformance/coverage.md
  *
  * Results are JSON from the moment that they leave the process that made them (docs/conformance-json.md): every report
@@ -29,6 +33,7 @@
 #include <stdio.h>
 
 #include "vs/drill.h"
+#include "vs/vst.h"
 
 /* Exit codes (docs/man/vs-conform.1). */
 enum { VC_OK = 0, VC_FAILED = 1, VC_USAGE = 2, VC_NOTHING = 127 };
@@ -104,6 +109,7 @@ int vc_suite_read(struct vc_suite *s, const char *dir, char *const *files, size_
 void vc_suite_free(struct vc_suite *s);
 /* Chooses what any pattern fits: RSP-017, RSP-*, RSP-017[mtu=256], RSP. None: everything. As above. */
 int vc_suite_choose(struct vc_suite *s, char *const *pattern, size_t n);
+size_t vc_suite_chosen(const struct vc_suite *s); /* vectors */
 /* "RSP-017[mtu=256]" */
 void vc_vector_name(const struct vc_case *c, unsigned vector, char name[VC_NAME]);
 /* Where the cases are when nobody says: beside the program, or in the working folder. Static; NULL: nowhere. */
@@ -118,6 +124,7 @@ struct vc_options {
 	const char *json, *junit, *tap, *html, *profile_out; /* files to write; NULL: none */
 	const char *deviations;                              /* file of known deviations; NULL: none */
 	const char *coverage;                                /* file to write; NULL: none */
+	bool silent;                                         /* a report goes to standard output: nothing else does */
 	bool strict, list, explain, quiet, verbose, hazardous, check;
 	unsigned jobs;
 	uint64_t seed, budget_ms;
@@ -133,6 +140,7 @@ void vc_options_free(struct vc_options *o);
 /* ---- record.c, judge.c: what a run did ---- */
 
 #define VC_FRAMES_MAX 4096u
+#define VC_EVENTS_MAX 20000u
 struct vc_frame {
 	uint64_t t_ns;
 	char node[16];
@@ -145,6 +153,7 @@ struct vc_record {
 	struct vc_frame frame[VC_FRAMES_MAX];
 	size_t n;
 	uint64_t more; /* frames beyond that */
+	struct vs_event_log log;
 };
 void vc_record_attach(struct vc_record *r, struct vs_drill_env *env);
 void vc_record_clear(struct vc_record *r);
@@ -191,6 +200,13 @@ json_t *vc_job_run(const struct vc_options *o, const struct vc_case *c, unsigned
 /* What a result is when nothing of the run could be known. */
 json_t *vc_job_lost(const struct vc_case *c, unsigned vector, const char *reason);
 
+/* ---- detail.c ---- */
+
+/* Sets a text, whatever bytes it has. */
+void vc_set_text(json_t *o, const char *key, const char *text);
+/* The ladder; with `all` also script, packets, completions and a capture. */
+void vc_set_details(json_t *o, const struct vc_case *c, const struct vc_record *r, bool all);
+
 /* ---- pool.c ---- */
 
 /*
@@ -218,6 +234,20 @@ void vc_known_apply(struct vc_known *k, json_t *result);
 int vc_profile_write(const json_t *report, const char *path);
 
 /* ---- reports ---- */
+
+/* What makes a run fail. */
+bool vc_is_bad(enum vc_verdict v);
+/* "RSP-017[mtu=256]" of a result. */
+void vc_result_name(const json_t *result, char name[VC_NAME]);
+/* A report into a file: for vc_write_file. `report` is a json_t. */
+bool vc_put_json(void *report, FILE *f);
+bool vc_put_tap(void *report, FILE *f);
+bool vc_put_junit(void *report, FILE *f);
+bool vc_put_html(void *report, FILE *f);
+/* vs-conform diff A B: an exit code. */
+int vc_diff(int argc, char **argv);
+/* One line on stderr, when that is a terminal: how far. */
+void vc_progress(size_t done, size_t all, unsigned bad);
 
 const char *vc_text(const json_t *result, const char *key); /* "" when there is none */
 void vc_text_result(const json_t *result, const struct vc_options *o);

@@ -18,8 +18,7 @@ static const char *worst(const struct coverage *c, const struct vc_row *row)
 	size_t best = n, i;
 	const json_t *r;
 
-	json_array_foreach(json_object_get(c->report, "cases"), i, r)
-	{
+	json_array_foreach (json_object_get(c->report, "cases"), i, r) {
 		enum vc_verdict v = vc_verdict_by_name(vc_text(r, "verdict"));
 
 		if (vc_inventory_find(&c->s->inv, vc_text(r, "id")) != row)

@@ -4,23 +4,7 @@
 
 #include <stdlib.h>
 #include <string.h>
-
-static void set_text(json_t *o, const char *key, const char *text)
-{
-	json_t *s = json_string(text);
-
-	/* What is no UTF-8 (text of a script) becomes ASCII. */
-	if (s == NULL) {
-		char *copy = strdup(text);
-
-		for (char *c = copy; c != NULL && *c != '\0'; c++)
-			if ((unsigned char)*c >= 0x80)
-				*c = '?';
-		s = json_string(copy != NULL ? copy : "");
-		free(copy);
-	}
-	(void)json_object_set_new(o, key, s);
-}
+#include <time.h>
 
 /* The line without its comment and the blanks around it. */
 static void set_line(json_t *o, const char *key, const char *line)
@@ -36,7 +20,7 @@ static void set_line(json_t *o, const char *key, const char *line)
 	while (n > 0 && (line[n - 1] == ' ' || line[n - 1] == '\t'))
 		n--;
 	(void)snprintf(text, sizeof(text), "%.*s", (int)n, line);
-	set_text(o, key, text);
+	vc_set_text(o, key, text);
 }
 
 static json_t *identity(const struct vc_case *c, unsigned vector)
@@ -47,20 +31,20 @@ static json_t *identity(const struct vc_case *c, unsigned vector)
 	if (c->d != NULL)
 		(void)vs_drill_vector_name(c->d, vector, vector_name, sizeof(vector_name));
 	vc_clause(c, clause, sizeof(clause));
-	set_text(o, "id", c->id);
-	set_text(o, "vector", vector_name);
-	set_text(o, "title", c->d != NULL ? vs_drill_title(c->d) : "");
-	set_text(o, "class", class);
-	set_text(o, "clause", clause);
-	set_text(o, "evidence", vc_evidence(c));
-	set_text(o, "file", c->path);
+	vc_set_text(o, "id", c->id);
+	vc_set_text(o, "vector", vector_name);
+	vc_set_text(o, "title", c->d != NULL ? vs_drill_title(c->d) : "");
+	vc_set_text(o, "class", class);
+	vc_set_text(o, "clause", clause);
+	vc_set_text(o, "evidence", vc_evidence(c));
+	vc_set_text(o, "file", c->path);
 	return o;
 }
 
 static void set_outcome(json_t *o, const struct vc_outcome *out)
 {
-	set_text(o, "verdict", vc_verdict_name(out->verdict));
-	set_text(o, "reason", out->reason);
+	vc_set_text(o, "verdict", vc_verdict_name(out->verdict));
+	vc_set_text(o, "reason", out->reason);
 }
 
 json_t *vc_job_lost(const struct vc_case *c, unsigned vector, const char *reason)
@@ -70,8 +54,8 @@ json_t *vc_job_lost(const struct vc_case *c, unsigned vector, const char *reason
 
 	(void)snprintf(out.reason, sizeof(out.reason), "%s", reason);
 	set_outcome(o, &out);
-	set_text(o, "expected", "");
-	set_text(o, "seen", reason);
+	vc_set_text(o, "expected", "");
+	vc_set_text(o, "seen", reason);
 	return o;
 }
 
@@ -111,14 +95,14 @@ static void set_evidence(json_t *o, const struct vc_case *c, const struct vs_dri
 		(void)json_object_set_new(o, "line", json_integer(res->at.line));
 		(void)json_object_set_new(o, "column", json_integer(res->at.column));
 	} else {
-		set_text(o, "expected", vs_drill_title(c->d));
+		vc_set_text(o, "expected", vs_drill_title(c->d));
 	}
 	if (at_line)
-		set_text(o, "seen", res->at.text);
+		vc_set_text(o, "seen", res->at.text);
 	else if (out->verdict == VC_PASS)
-		set_text(o, "seen", "just that");
+		vc_set_text(o, "seen", "just that");
 	else
-		set_text(o, "seen", v->found ? v->text : out->reason);
+		vc_set_text(o, "seen", v->found ? v->text : out->reason);
 }
 
 json_t *vc_job_run(const struct vc_options *o, const struct vc_case *c, unsigned vector)
@@ -128,10 +112,13 @@ json_t *vc_job_run(const struct vc_options *o, const struct vc_case *c, unsigned
 	struct vc_violation violation = {.found = false};
 	struct vs_drill_result res;
 	struct vc_outcome out;
+	struct timespec a, b;
 	json_t *result;
+	bool bad;
 
 	if (c->d == NULL)
 		return broken_script(c);
+	(void)clock_gettime(CLOCK_MONOTONIC, &a);
 	vc_record_attach(&record, &env);
 	vs_drill_run_sim(c->d, vector, &env, &res);
 	vc_judge(&record, &violation);
@@ -140,7 +127,14 @@ json_t *vc_job_run(const struct vc_options *o, const struct vc_case *c, unsigned
 	set_outcome(result, &out);
 	set_variants(result, res.variant);
 	set_evidence(result, c, &res, &violation, &out);
+	(void)clock_gettime(CLOCK_MONOTONIC, &b);
+	(void)json_object_set_new(result, "seconds",
+				  json_real((double)(b.tv_sec - a.tv_sec) + (double)(b.tv_nsec - a.tv_nsec) / 1e9));
 	(void)json_object_set_new(result, "time_ns", json_integer((json_int_t)res.time_ns));
+	bad = out.verdict == VC_FAIL || out.verdict == VC_WARN || out.verdict == VC_ERROR ||
+	      out.verdict == VC_INCONCLUSIVE;
+	if (bad || o->html != NULL)
+		vc_set_details(result, c, &record, o->html != NULL);
 	vc_record_clear(&record);
 	return result;
 }

@@ -67,8 +67,7 @@ void vc_known_apply(struct vc_known *k, json_t *r)
 	enum vc_verdict v = vc_verdict_by_name(vc_text(r, "verdict")), to;
 	char name[VC_NAME], reason[2 * VS_DRILL_TEXT];
 
-	(void)snprintf(name, sizeof(name), vc_text(r, "vector")[0] != '\0' ? "%s[%s]" : "%s%s", vc_text(r, "id"),
-		       vc_text(r, "vector"));
+	vc_result_name(r, name);
 	for (size_t i = 0; i < k->n; i++) {
 		if (!vc_glob(k->line[i].pattern, name) && !vc_glob(k->line[i].pattern, vc_text(r, "id")))
 			continue;
@@ -89,11 +88,6 @@ void vc_known_apply(struct vc_known *k, json_t *r)
 	}
 }
 
-static bool put_json(void *ctx, FILE *f)
-{
-	return json_dumpf(ctx, f, JSON_INDENT(1)) == 0 && fputc('\n', f) != EOF;
-}
-
 int vc_profile_write(const json_t *report, const char *path)
 {
 	json_t *profile = json_object(), *all = json_object(), *r;
@@ -101,19 +95,17 @@ int vc_profile_write(const json_t *report, const char *path)
 	size_t i;
 	int rc;
 
-	json_array_foreach(json_object_get(report, "cases"), i, r)
-	{
+	json_array_foreach (json_object_get(report, "cases"), i, r) {
 		json_t *v = json_object_get(r, "variants");
 
 		if (json_array_size(v) == 0)
 			continue;
-		(void)snprintf(name, sizeof(name), vc_text(r, "vector")[0] != '\0' ? "%s[%s]" : "%s%s",
-			       vc_text(r, "id"), vc_text(r, "vector"));
+		vc_result_name(r, name);
 		(void)json_object_set(all, name, v);
 	}
 	(void)json_object_set(profile, "device", json_object_get(report, "device"));
 	(void)json_object_set_new(profile, "variants", all);
-	rc = vc_write_file(path, put_json, profile);
+	rc = vc_write_file(path, vc_put_json, profile);
 	json_decref(profile);
 	return rc;
 }

@@ -9,6 +9,8 @@ struct session {
 	const struct vc_options *o;
 	struct vc_known known;
 	json_t *cases;
+	size_t all;
+	unsigned bad;
 };
 
 static void on_result(void *ctx, json_t *result)
@@ -16,8 +18,11 @@ static void on_result(void *ctx, json_t *result)
 	struct session *s = ctx;
 
 	vc_known_apply(&s->known, result);
+	s->bad += vc_is_bad(vc_verdict_by_name(vc_text(result, "verdict")));
+	vc_progress(s->all, s->all, 0);
 	vc_text_result(result, s->o);
 	(void)json_array_append_new(s->cases, result);
+	vc_progress(json_array_size(s->cases), s->all, s->bad);
 }
 
 static int exit_code(const json_t *report)
@@ -26,27 +31,26 @@ static int exit_code(const json_t *report)
 	const json_t *r;
 	size_t i;
 
-	json_array_foreach(json_object_get(report, "cases"), i, r)
-	{
+	json_array_foreach (json_object_get(report, "cases"), i, r) {
 		enum vc_verdict v = vc_verdict_by_name(vc_text(r, "verdict"));
 
 		ran |= v != VC_SKIP;
-		bad |= v == VC_FAIL || v == VC_ERROR || v == VC_INCONCLUSIVE;
+		bad |= vc_is_bad(v);
 	}
 	return bad ? VC_FAILED : ran ? VC_OK : VC_NOTHING;
 }
 
-static bool put_json(void *ctx, FILE *f)
-{
-	return json_dumpf(ctx, f, JSON_INDENT(1)) == 0 && fputc('\n', f) != EOF;
-}
-
 static int reports(const struct vc_options *o, const struct vc_suite *suite, json_t *report)
 {
+	const struct {
+		const char *path;
+		bool (*put)(void *report, FILE *f);
+	} files[] = {{o->json, vc_put_json}, {o->tap, vc_put_tap}, {o->junit, vc_put_junit}, {o->html, vc_put_html}};
 	int rc = VC_OK;
 
-	if (o->json != NULL && vc_write_file(o->json, put_json, report) != VC_OK)
-		rc = VC_USAGE;
+	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++)
+		if (files[i].path != NULL && vc_write_file(files[i].path, files[i].put, report) != VC_OK)
+			rc = VC_USAGE;
 	if (o->profile_out != NULL && vc_profile_write(report, o->profile_out) != VC_OK)
 		rc = VC_USAGE;
 	if (o->coverage != NULL && vc_coverage_write(suite, report, o->coverage) != VC_OK)
@@ -70,8 +74,9 @@ static json_t *new_report(const struct vc_options *o)
 static int run(const struct vc_options *o, const struct vc_suite *suite)
 {
 	json_t *report = new_report(o);
-	struct session s = {.o = o};
+	struct session s = {.o = o, .all = vc_suite_chosen(suite)};
 	struct timespec a, b;
+	double seconds;
 	int rc = VC_OK;
 
 	if (report == NULL)
@@ -84,7 +89,9 @@ static int run(const struct vc_options *o, const struct vc_suite *suite)
 		if (!vc_pool_run(o, suite, on_result, &s))
 			(void)json_object_set_new(report, "partial", json_true());
 		(void)clock_gettime(CLOCK_MONOTONIC, &b);
-		vc_text_summary(report, o, (double)(b.tv_sec - a.tv_sec) + (double)(b.tv_nsec - a.tv_nsec) / 1e9);
+		seconds = (double)(b.tv_sec - a.tv_sec) + (double)(b.tv_nsec - a.tv_nsec) / 1e9;
+		(void)json_object_set_new(report, "seconds", json_real(seconds));
+		vc_text_summary(report, o, seconds);
 		rc = reports(o, suite, report);
 		if (rc == VC_OK)
 			rc = exit_code(report);
@@ -104,6 +111,8 @@ int main(int argc, char **argv)
 	struct vc_suite suite;
 	int rc;
 
+	if (argc > 1 && strcmp(argv[1], "diff") == 0)
+		return vc_diff(argc - 2, argv + 2);
 	if (!vc_options_read(&o, argc, argv, &rc)) {
 		vc_options_free(&o);
 		return rc;

@@ -9,7 +9,13 @@ INSTALL_FILES += conformance/inventory.tsv:share/verbscope/conformance/inventory
 		 $(foreach f,$(wildcard conformance/cases/*/*.drill),$(f):share/verbscope/$(f))
 CHECK_TARGETS += check-conform
 
-$(CONFORM_BIN): $(call obj,$(CONFORM_SRCS)) $(LIBVS) $(LIBJUDGE) $(LIBWIRE)
+# report.html as C strings, which are longer than C promises to take in one.
+$(B)/obj/conformance/page.o: conformance/report.html conformance/page.awk
+	@mkdir -p $(@D)
+	@awk -f conformance/page.awk $< >$(@:.o=.c)
+	$(CC) $(CSTD) $(WARN) $(BASE) $(CFLAGS) -c -o $@ $(@:.o=.c)
+
+$(CONFORM_BIN): $(B)/obj/conformance/page.o $(call obj,$(CONFORM_SRCS)) $(LIBVS) $(LIBJUDGE) $(LIBWIRE)
 	@mkdir -p $(@D)
 	$(CC) $(OPT) $(SANFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS_VS)
 

@@ -15,6 +15,9 @@ enum {
 	OPT_PEER,
 	OPT_ENCAP,
 	OPT_JSON,
+	OPT_TAP,
+	OPT_JUNIT,
+	OPT_HTML,
 	OPT_DEVIATIONS,
 	OPT_PROFILE,
 	OPT_COVERAGE,
@@ -34,6 +37,9 @@ static const struct option longopts[] = {
 	{"device", required_argument, NULL, OPT_DEVICE},
 	{"encap", required_argument, NULL, OPT_ENCAP},
 	{"json", required_argument, NULL, OPT_JSON},
+	{"tap", required_argument, NULL, OPT_TAP},
+	{"junit", required_argument, NULL, OPT_JUNIT},
+	{"html", required_argument, NULL, OPT_HTML},
 	{"deviations", required_argument, NULL, OPT_DEVIATIONS},
 	{"profile-out", required_argument, NULL, OPT_PROFILE},
 	{"coverage", required_argument, NULL, OPT_COVERAGE},
@@ -54,6 +60,7 @@ static const struct option longopts[] = {
 
 static const char help_text[] =
 	"usage: vs-conform [options] [CASE...]\n"
+	"       vs-conform diff BEFORE.json AFTER.json\n"
 	"\n"
 	"Runs the conformance suite against a device, and gives a verdict per rule. CASE is an id (RSP-017), one of "
 	"its\n"
@@ -62,6 +69,8 @@ static const char help_text[] =
 	"  --device NAME      sim (the simulator; usual), sim:SETTINGS\n"
 	"  --encap E          rocev2-ipv4, rocev2-ipv6, rocev1, ib, ib-grh: overrides the scripts\n"
 	"  --json FILE        all results, for programs and for comparing\n"
+	"  --html FILE        one page that shows everything, without a network\n"
+	"  --junit FILE, --tap FILE  results for other programs ('-': standard output)\n"
 	"  --deviations FILE  what is known to differ: FAIL becomes XFAIL, PASS becomes XPASS\n"
 	"  --profile-out FILE which of the allowed variants the device chose\n"
 	"  --coverage FILE    table of the inventory: row, file, result\n"
@@ -91,6 +100,11 @@ static bool number(const char *name, const char *text, uint64_t least, uint64_t 
 	vc_complain("--%s %s: it takes a number from %llu to %llu", name, text, (unsigned long long)least,
 		    (unsigned long long)most);
 	return false;
+}
+
+static bool is_stdout(const char *path)
+{
+	return path != NULL && strcmp(path, "-") == 0;
 }
 
 static bool bad_option(char **argv, int opt)
@@ -157,6 +171,15 @@ static bool take(struct vc_options *o, int opt, char **argv)
 	case OPT_JSON:
 		o->json = optarg;
 		return true;
+	case OPT_TAP:
+		o->tap = optarg;
+		return true;
+	case OPT_JUNIT:
+		o->junit = optarg;
+		return true;
+	case OPT_HTML:
+		o->html = optarg;
+		return true;
 	case OPT_DEVIATIONS:
 		o->deviations = optarg;
 		return true;
@@ -216,6 +239,7 @@ bool vc_options_read(struct vc_options *o, int argc, char **argv, int *exit_code
 	}
 	o->pattern = argv + optind;
 	o->n_patterns = (size_t)(argc - optind);
+	o->silent = is_stdout(o->json) || is_stdout(o->tap) || is_stdout(o->junit) || is_stdout(o->html);
 	if (o->dir == NULL)
 		o->dir = vc_suite_default();
 	if (o->dir != NULL)

@@ -273,12 +273,7 @@ static bool turn(struct pool *p)
 
 static size_t collect(struct pool *p, const struct vc_suite *s)
 {
-	size_t n = 0;
-
-	for (size_t i = 0; i < s->n; i++)
-		for (unsigned v = 0; v < s->c[i].vectors; v++)
-			n += s->c[i].chosen[v];
-	p->job = calloc(n + 1, sizeof(*p->job));
+	p->job = calloc(vc_suite_chosen(s) + 1, sizeof(*p->job));
 	for (size_t i = 0; i < s->n && p->job != NULL; i++)
 		for (unsigned v = 0; v < s->c[i].vectors; v++)
 			if (s->c[i].chosen[v])

@@ -46,6 +46,8 @@ static void on_frame(void *ctx, const struct vs_drill_frame *f)
 
 void vc_record_attach(struct vc_record *r, struct vs_drill_env *env)
 {
+	vs_event_log_init(&r->log, VC_EVENTS_MAX);
+	env->sink = vs_event_log_sink(&r->log, VS_LEVEL_BASE);
 	env->tap = on_frame;
 	env->tap_ctx = r;
 }
@@ -56,4 +58,5 @@ void vc_record_clear(struct vc_record *r)
 		free(r->frame[i].data);
 	r->n = 0;
 	r->more = 0;
+	vs_event_log_free(&r->log);
 }

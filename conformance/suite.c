@@ -168,6 +168,16 @@ void vc_suite_free(struct vc_suite *s)
 
 /* ---- selection ---- */
 
+size_t vc_suite_chosen(const struct vc_suite *s)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < s->n; i++)
+		for (unsigned v = 0; v < s->c[i].vectors; v++)
+			n += s->c[i].chosen[v];
+	return n;
+}
+
 void vc_vector_name(const struct vc_case *c, unsigned vector, char name[VC_NAME])
 {
 	char v[256] = "";

@@ -13,6 +13,28 @@ const char *vc_text(const json_t *result, const char *key)
 	return s != NULL ? s : "";
 }
 
+bool vc_is_bad(enum vc_verdict v)
+{
+	return v == VC_FAIL || v == VC_ERROR || v == VC_INCONCLUSIVE;
+}
+
+void vc_result_name(const json_t *result, char name[VC_NAME])
+{
+	const char *vector = vc_text(result, "vector");
+
+	(void)snprintf(name, VC_NAME, vector[0] != '\0' ? "%s[%s]" : "%s%s", vc_text(result, "id"), vector);
+}
+
+void vc_progress(size_t done, size_t all, unsigned bad)
+{
+	if (!isatty(STDERR_FILENO))
+		return;
+	if (done < all)
+		fprintf(stderr, "\r%zu of %zu, %u not as it should be ", done, all, bad);
+	else
+		fprintf(stderr, "\r%60s\r", "");
+}
+
 static bool coloured(void)
 {
 	return isatty(STDOUT_FILENO) && getenv("NO_COLOR") == NULL;
@@ -56,7 +78,7 @@ static void indented(const char *text)
 
 static void rerun(const json_t *r, const struct vc_options *o)
 {
-	const char *v = vc_text(r, "vector");
+	char name[VC_NAME];
 
 	printf("    again: vs-conform");
 	if (o->device != NULL)
@@ -67,24 +89,21 @@ static void rerun(const json_t *r, const struct vc_options *o)
 		printf(" --seed %llu", (unsigned long long)o->seed);
 	if (o->n_files > 0)
 		printf(" --file '%s'", vc_text(r, "file"));
-	printf(v[0] != '\0' ? " '%s[%s]'\n" : " %s\n", vc_text(r, "id"), v);
+	vc_result_name(r, name);
+	printf(strchr(name, '[') != NULL ? " '%s'\n" : " %s\n", name);
 }
 
 void vc_text_result(const json_t *r, const struct vc_options *o)
 {
 	enum vc_verdict v = vc_verdict_by_name(vc_text(r, "verdict"));
-	bool bad = v == VC_FAIL || v == VC_ERROR || v == VC_XPASS || v == VC_INCONCLUSIVE;
-	const char *vector = vc_text(r, "vector");
+	bool bad = vc_is_bad(v) || v == VC_XPASS;
+	char name[VC_NAME];
 
-	if (!bad && !o->verbose && (o->quiet || v != VC_WARN))
+	if (o->silent || (!bad && !o->verbose && (o->quiet || v != VC_WARN)))
 		return;
 	printf("%s%-7s%s ", colour(v), vc_verdict_name(v), coloured() ? "\033[0m" : "");
-	vc_put_safe(stdout, vc_text(r, "id"));
-	if (vector[0] != '\0') {
-		putchar('[');
-		vc_put_safe(stdout, vector);
-		putchar(']');
-	}
+	vc_result_name(r, name);
+	vc_put_safe(stdout, name);
 	printf("  ");
 	vc_put_safe(stdout, vc_text(r, "title"));
 	putchar('\n');
@@ -115,7 +134,10 @@ void vc_text_summary(const json_t *report, const struct vc_options *o, double se
 	const char *between = "";
 	size_t i;
 
-	json_array_foreach(cases, i, r) count[vc_verdict_by_name(vc_text(r, "verdict"))]++;
+	if (o->silent)
+		return;
+	json_array_foreach (cases, i, r)
+		count[vc_verdict_by_name(vc_text(r, "verdict"))]++;
 	printf("%zu vectors in %.1f s on %s:", json_array_size(cases), seconds, vc_text(report, "device"));
 	for (unsigned v = 0; v < VC_VERDICTS; v++) {
 		if (count[v] == 0)
@@ -126,5 +148,4 @@ void vc_text_summary(const json_t *report, const struct vc_options *o, double se
 	if (json_is_true(json_object_get(report, "partial")))
 		printf("; interrupted, the rest was not run");
 	putchar('\n');
-	(void)o;
 }

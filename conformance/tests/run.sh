@@ -46,7 +46,8 @@ t() { # the folder of the tests
 
 wrote() { # text in the file $tmp/w, claim, ARGS...
 	rm -f "$tmp/w"
-	if "$bin" --cases "$tmp/c" "${@:3}" >/dev/null && grep -qF -- "$1" "$tmp/w"; then ok; else no "$2"; fi
+	"$bin" --cases "$tmp/c" "${@:3}" >"$tmp/out" 2>&1 || true
+	if grep -qF -- "$1" "$tmp/w"; then ok; else no "$2"; fi
 }
 
 mkdir -p "$tmp/c"
@@ -127,6 +128,65 @@ if [ -w /dev/full ]; then
 fi
 wrote '"verdict": "PASS"' "results as JSON" --json "$tmp/w" RSP-017
 wrote '| RSP-017 | Duplicate SEND | N | quoted1 |' "the coverage table" --coverage "$tmp/w" RSP-017
+
+# ---- reports ----
+
+ladder=$'qp dut.q <-> peer rc\nmr dut.buf len=64\ndut post send wr=1 buf\npeer< SEND_ONLY psn=+0\n'
+script RSP-017 N "$ladder"$'peer> NAK psn_sequence psn=+0 msn=0\npeer< nothing for 1ms'
+t 1 "a failing case prints its exchange" "|------- SEND_ONLY fffffa ackreq 64 bytes" RSP-017
+wrote '<failure message="violates C9-105' "JUnit says why" --junit "$tmp/w" RSP-017 QPS-001 QPS-058 SRQ-015 ROB-002
+if command -v xmllint >/dev/null; then
+	if xmllint --noout "$tmp/w"; then ok; else no "JUnit is XML"; fi
+fi
+wrote 'not ok 1 - RSP-017 A claim of the tests' "TAP says which" --tap "$tmp/w" RSP-017 SRQ-015
+if command -v prove >/dev/null; then # which knows TAP up to version 13
+	sed 1d "$tmp/w" >"$tmp/w.tap"
+	prove -e cat "$tmp/w.tap" >"$tmp/out" 2>&1 || true
+	if grep -q 'Tests: 2 Failed: 1' "$tmp/out" && ! grep -q 'Parse errors' "$tmp/out"; then ok; else no "prove reads TAP"; fi
+fi
+if [ "$("$bin" --cases "$tmp/c" --tap - RSP-017 | head -n 1)" = 'TAP version 14' ]; then ok; else no "TAP alone on standard output"; fi
+script RSP-017 N "$(printf '%s' "$ladder"; printf '# </script><img src=x onerror=alert(1)> "\\\n')"
+wrote '\u003c/script>' "the page holds texts of scripts as texts" --html "$tmp/w" RSP-017
+if grep -q '</script><img' "$tmp/w" || grep -qE '(src|href)="?https?:' "$tmp/w"; then no "the page is closed in itself"; else ok; fi
+wrote '"capture":' "the page has captures" --html "$tmp/w" RSP-017
+
+report() { "$bin" --cases "$tmp/c" --json "$tmp/$1.json" RSP-017 QPS-058 >/dev/null || true; }
+script RSP-017 N "$qp"$'\ndut state RESET'
+report a
+script RSP-017 N "$wrong"
+report b
+expect 0 "no difference" "no difference" diff "$tmp/a.json" "$tmp/a.json"
+expect 1 "a regression" "RSP-017  PASS -> FAIL" diff "$tmp/a.json" "$tmp/b.json"
+expect 0 "the other way it is better" "better:" diff "$tmp/b.json" "$tmp/a.json"
+expect 2 "diff of what is no report" "is no report of vs-conform" diff "$tmp/a.json" <(echo '{}')
+expect 2 "diff of nothing" "diff takes two reports" diff "$tmp/a.json"
+
+# ---- workers that hang, die, are interrupted ----
+
+slow=$'node A B\nqp A.q <-> B.q rc mtu=256\nmr A.src len=1000000\nmr B.dst len=1000000 access=local_write,remote_write\n'
+slow+=$'repeat 400\n  A post write wr=1 src to=B.dst\n  A cqe wr=1 WRITE SUCCESS'
+script QPS-001 N "$slow"
+script QPS-007 A "$qp"$'\ndut state RESET'
+long=(); for _ in {1..60}; do long+=(--file "$tmp/c/cases/QPS/QPS-001.drill"); done
+"$bin" --cases "$tmp/c" --jobs 1 --json "$tmp/r.json" "${long[@]}" >"$tmp/out" 2>&1 &
+pid=$!
+sleep 0.5
+kill -INT $pid
+rc=0
+wait $pid || rc=$?
+if [ $rc = 1 ] && grep -q '"partial": true' "$tmp/r.json" && grep -q interrupted "$tmp/out"; then ok; else no "an interrupt leaves a partial report: exit $rc"; fi
+
+t 1 "who hangs is stopped, the others go on" "1 PASS, 1 ERROR" --budget 1 QPS-001 QPS-007
+"$bin" --cases "$tmp/c" --jobs 1 QPS-001 QPS-007 >"$tmp/out" 2>&1 &
+pid=$!
+for _ in {1..50}; do
+	read -r child _ <"/proc/$pid/task/$pid/children" && break
+	sleep 0.02
+done
+sleep 0.2
+kill -SEGV "$child"
+wait $pid || true
+if grep -q 'the process died of signal 11' "$tmp/out" && grep -q '1 PASS, 1 ERROR' "$tmp/out"; then ok; else no "who dies costs itself alone"; fi
 
 printf '%d passed, %d failed\n' $passed $failed
 [ $failed = 0 ]

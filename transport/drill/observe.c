@@ -264,11 +264,30 @@ static bool match_cqe(struct run *r, const struct stmt *st, uint32_t k, const st
 	return false;
 }
 
+/* Completions come into the queue that their queue pair has for them. */
+static void right_queue(struct run *r, const struct stmt *st, const struct pending *p, const struct seen *s)
+{
+	const void *came = s->cq != NULL ? dr_rt(r, s->cq)->h : r->cq[s->node];
+	const struct rt_obj *q;
+
+	for (unsigned i = 0; i < r->p->n_objs; i++) {
+		q = &r->obj[i];
+		if (r->p->obj[i]->kind != O_QP || r->p->obj[i]->node != s->node || q->gone || q->send_cq == NULL ||
+		    q->qpn != s->wc.qp_num)
+			continue;
+		if (came != (p->recv ? q->recv_cq : q->send_cq))
+			dr_verdict(r, st, st->column, "wr=%llu of %s completed in another queue than its own",
+				   (unsigned long long)s->wc.wr_id, r->p->obj[i]->name);
+	}
+}
+
 /* Takes the work request off the list; those before it in its queue are done without a completion of their own. */
 static void retire(struct run *r, const struct stmt *st, const struct seen *s)
 {
 	struct pending *done = find_pending(r, s), **at = &r->pending;
 
+	if (done != NULL)
+		right_queue(r, st, done, s);
 	while (done != NULL && *at != NULL) {
 		struct pending *p = *at;
 		bool same = p->q == done->q && p->recv == done->recv;

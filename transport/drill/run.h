@@ -19,7 +19,8 @@ struct rt_obj {
 	void *h;
 	struct dr_memory mem;
 	uint32_t qpn, psn, qkey, mtu; /* O_QP: psn is the first of its own requests; mtu in bytes */
-	struct obj *send_cq, *recv_cq, *srq;
+	void *send_cq, *recv_cq;      /* O_QP: the target's */
+	struct obj *srq;
 	void *conn;
 	const struct stmt *cm_stmt; /* that listens or connects */
 	bool automatic, sig_all;

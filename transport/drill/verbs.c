@@ -172,6 +172,8 @@ static bool create_qp(struct run *r, const struct stmt *st, struct obj *o)
 		dr_forget(r, o);
 	rt->made = true;
 	rt->gone = false;
+	rt->send_cq = init.send_cq;
+	rt->recv_cq = init.recv_cq;
 	rt->mtu = 1024;
 	return true;
 }
