@@ -6,6 +6,7 @@
 #include <net/if.h>
 #include <string.h>
 
+#include "verbs/identity.h"
 #include "verbs/ref.h"
 
 #undef ibv_query_port /* a macro that calls the operation; the symbol is for old programs, with a shorter struct */
@@ -95,12 +96,15 @@ static uint32_t type_of(const struct vs_gid_entry *e)
 
 static void fill_entry(struct ibv_gid_entry *out, uint32_t index, const struct vs_gid_entry *e)
 {
+	char name[IF_NAMESIZE];
+
 	memset(out, 0, sizeof(*out));
 	memcpy(out->gid.raw, e->gid, 16);
 	out->gid_index = index;
 	out->port_num = 1;
 	out->gid_type = type_of(e);
-	out->ndev_ifindex = if_nametoindex("lo");
+	ref_interface_of(e->gid, name);
+	out->ndev_ifindex = if_nametoindex(name);
 }
 
 int _ibv_query_gid_ex(struct ibv_context *context, uint32_t port_num, uint32_t gid_index, struct ibv_gid_entry *entry,

@@ -9,7 +9,7 @@
  *   counters.c    counters on stderr or into a file at the end
  *   device.c      list, open, close, query
  *   context.c     the tables of operations that the inline functions of verbs.h call
- *   gid.c         ports, GIDs, P_Keys
+ *   gid.c         ports, GIDs, P_Keys;  identity.h: what follows from an address
  *   pd_mr.c mw.c ah.c cq.c cq_ex.c srq.c qp.c post.c wr.c    one file per kind of object
  *   import.c      objects used through another context of the process
  *   event.c       completion channels and async events, as real descriptors

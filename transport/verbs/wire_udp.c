@@ -8,6 +8,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "verbs/identity.h"
 #include "verbs/ref.h"
 #include "vs/pktio.h"
 #include "vs/udpio.h"
@@ -165,18 +166,10 @@ static uint64_t deadline(const struct ref_wire *wire)
 
 /* ---- what the engine is told about it ---- */
 
-/* No ARP on a socket: a MAC is made of the address, so that traces and captures have one. */
-static void mac_of(const uint8_t gid[16], uint8_t mac[6])
-{
-	mac[0] = 0x02; /* locally administered */
-	mac[1] = gid[11];
-	memcpy(mac + 2, gid + 12, 4);
-}
-
 static bool neighbour(void *ctx, const uint8_t gid[16], uint8_t mac[6])
 {
 	(void)ctx;
-	mac_of(gid, mac);
+	ref_mac_of(gid, mac);
 	return true;
 }
 
@@ -188,10 +181,8 @@ static void fill_attr(const struct ref_wire *wire, struct vs_dev_attr *attr)
 		attr->gids[i].type = VS_GID_ROCEV2;
 		memcpy(attr->gids[i].gid, w->attr.addr[i], 16);
 	}
-	mac_of(w->attr.addr[0], attr->mac);
-	attr->node_guid = 0x0200000000000000ull | (uint64_t)attr->mac[1] << 48 | 0xfffe000000ull << 8;
-	for (int i = 2; i < 6; i++)
-		attr->node_guid |= (uint64_t)attr->mac[i] << (8 * (5 - i));
+	ref_mac_of(w->attr.addr[0], attr->mac);
+	attr->node_guid = ref_guid_of(w->attr.addr[0]);
 	attr->max_mcast_grp = VS_UDPIO_GROUPS;
 	attr->neighbour = neighbour;
 	attr->rc_window = vs_udpio_window(w->udp, vs_mtu_bytes(w->mtu));

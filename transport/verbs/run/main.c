@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <signal.h>
 #include <stddef.h>
+#include <stdio.h>
 #include <sys/wait.h>
 
 #include "verbs/run/run.h"
@@ -13,7 +14,7 @@
 static int run_and_wait(const struct run_options *o)
 {
 	int status = 0, code = 0;
-	pid_t pid = run_spawn(o->argv, -1, &code);
+	pid_t pid = run_spawn(NULL, o->argv, -1, &code);
 
 	if (pid < 0)
 		return code;
@@ -23,6 +24,23 @@ static int run_and_wait(const struct run_options *o)
 		;
 	run_salvage(o->capture);
 	return run_code(status);
+}
+
+/* What stands below /sys must be known now, so the address is chosen here. */
+static int view(struct run_options *o)
+{
+	static char first[16];
+
+	if (o->n_ip == 0) {
+		if (!run_free_address(1, first))
+			return run_fail(
+				"--view: every 127.0.0.N:4791 is taken: rdma_rxe owns the port on every address "
+				"while it is loaded; add --netns");
+		o->ip[o->n_ip++] = first;
+		if (!o->quiet)
+			fprintf(stderr, "vs-run: this program's device is %s\n", first);
+	}
+	return run_view(o->ip, o->n_ip);
 }
 
 int main(int argc, char **argv)
@@ -35,6 +53,8 @@ int main(int argc, char **argv)
 	if (o.netns && (rc = run_netns(&o)) != 0)
 		return rc;
 	if ((rc = run_check_addresses(&o)) != 0)
+		return rc;
+	if (o.view && !o.pair && (rc = view(&o)) != 0)
 		return rc;
 	if ((rc = run_environment(&o)) != 0)
 		return rc;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * netns.c - a network namespace with nothing but its own loopback interface: every port is free there. An ordinary
- * user gets one inside a user namespace in which it keeps its own number.
+ * netns.c - namespaces; a network namespace with nothing but its own loopback interface: every port is free there. An
+ * ordinary user gets one inside a user namespace in which it keeps its own number.
  */
 #define _GNU_SOURCE /* unshare */
 #include <arpa/inet.h>
@@ -123,19 +123,26 @@ static int add_addresses(const struct run_options *o)
 	return 0;
 }
 
-int run_netns(const struct run_options *o)
+int run_unshare(int flags, const char *option)
 {
 	uid_t uid = getuid();
 	gid_t gid = getgid();
 
-	if (unshare(CLONE_NEWNET) != 0) {
-		if (unshare(CLONE_NEWUSER | CLONE_NEWNET) != 0)
-			return run_fail("--netns: no namespaces for ordinary users here (%s): try "
-					"'sysctl kernel.unprivileged_userns_clone=1', or run as root",
-					strerror(errno));
-		if (map_ids(uid, gid) != 0)
-			return run_fail("--netns: the user can't be mapped (%s)", strerror(errno));
-	}
+	if (unshare(flags) == 0)
+		return 0;
+	if (unshare(CLONE_NEWUSER | flags) != 0)
+		return run_fail("%s: no namespaces for ordinary users here (%s): try "
+				"'sysctl kernel.unprivileged_userns_clone=1', or run as root",
+				option, strerror(errno));
+	return map_ids(uid, gid) == 0 ? 0 : run_fail("%s: the user can't be mapped (%s)", option, strerror(errno));
+}
+
+int run_netns(const struct run_options *o)
+{
+	int rc = run_unshare(CLONE_NEWNET, "--netns");
+
+	if (rc != 0)
+		return rc;
 	if (loopback_up() != 0)
 		return run_fail("--netns: its loopback interface can't be set up (%s)", strerror(errno));
 	return add_addresses(o);

@@ -36,6 +36,7 @@ static const char usage[] =
 	"  --seed N           keys and queue pair numbers derive from it (default: another one each time)\n"
 	"  --no-gso           no segmentation offload: captures on lo then show single packets\n"
 	"  --netns            in a network namespace of its own, where every address and port is free\n"
+	"  --view             show the device below /sys/class/infiniband and /dev/infiniband, to this program alone\n"
 	"  --allow-remote     take an address that other hosts can reach: RDMA has no authentication\n"
 	"  --quiet            do not tell which address was taken\n"
 	"  --help, --version\n"
@@ -103,7 +104,7 @@ static int check_deviation(const char *text)
 	return RUN_FAILED;
 }
 
-static bool parse_ip(const char *text, uint8_t gid[16])
+bool run_parse_ip(const char *text, uint8_t gid[16])
 {
 	memset(gid, 0, 16);
 	if (inet_pton(AF_INET, text, gid + 12) == 1) {
@@ -124,10 +125,10 @@ static int check_ip(const struct run_options *o, const char *text)
 {
 	uint8_t gid[16], other[16];
 
-	if (!parse_ip(text, gid))
+	if (!run_parse_ip(text, gid))
 		return run_fail("--ip %s: is no address: write one like 127.0.0.2 or ::1", text);
 	for (unsigned i = 0; i < o->n_ip; i++)
-		if (parse_ip(o->ip[i], other) && memcmp(gid, other, 16) == 0)
+		if (run_parse_ip(o->ip[i], other) && memcmp(gid, other, 16) == 0)
 			return run_fail("--ip %s: given twice", text);
 	return 0;
 }
@@ -166,6 +167,7 @@ enum {
 	OPT_SEED,
 	OPT_NO_GSO,
 	OPT_NETNS,
+	OPT_VIEW,
 	OPT_ALLOW_REMOTE,
 	OPT_QUIET,
 	OPT_HELP,
@@ -173,14 +175,23 @@ enum {
 };
 
 static const struct option options[] = {
-	{"ip", required_argument, NULL, OPT_IP},       {"mtu", required_argument, NULL, OPT_MTU},
-	{"pair", no_argument, NULL, OPT_PAIR},         {"capture", required_argument, NULL, OPT_CAPTURE},
-	{"fault", required_argument, NULL, OPT_FAULT}, {"deviation", required_argument, NULL, OPT_DEVIATION},
-	{"explain", no_argument, NULL, OPT_EXPLAIN},   {"counters", no_argument, NULL, OPT_COUNTERS},
-	{"seed", required_argument, NULL, OPT_SEED},   {"no-gso", no_argument, NULL, OPT_NO_GSO},
-	{"netns", no_argument, NULL, OPT_NETNS},       {"allow-remote", no_argument, NULL, OPT_ALLOW_REMOTE},
-	{"quiet", no_argument, NULL, OPT_QUIET},       {"help", no_argument, NULL, OPT_HELP},
-	{"version", no_argument, NULL, OPT_VERSION},   {NULL, 0, NULL, 0},
+	{"ip", required_argument, NULL, OPT_IP},
+	{"mtu", required_argument, NULL, OPT_MTU},
+	{"pair", no_argument, NULL, OPT_PAIR},
+	{"capture", required_argument, NULL, OPT_CAPTURE},
+	{"fault", required_argument, NULL, OPT_FAULT},
+	{"deviation", required_argument, NULL, OPT_DEVIATION},
+	{"explain", no_argument, NULL, OPT_EXPLAIN},
+	{"counters", no_argument, NULL, OPT_COUNTERS},
+	{"seed", required_argument, NULL, OPT_SEED},
+	{"no-gso", no_argument, NULL, OPT_NO_GSO},
+	{"netns", no_argument, NULL, OPT_NETNS},
+	{"allow-remote", no_argument, NULL, OPT_ALLOW_REMOTE},
+	{"view", no_argument, NULL, OPT_VIEW},
+	{"quiet", no_argument, NULL, OPT_QUIET},
+	{"help", no_argument, NULL, OPT_HELP},
+	{"version", no_argument, NULL, OPT_VERSION},
+	{NULL, 0, NULL, 0},
 };
 
 static int take_list(const char *name, const char **list, unsigned *n, unsigned max, const char *value)
@@ -224,6 +235,7 @@ static void take_flag(struct run_options *o, int opt)
 		     : opt == OPT_COUNTERS ? &o->counters
 		     : opt == OPT_NO_GSO   ? &o->no_gso
 		     : opt == OPT_NETNS    ? &o->netns
+		     : opt == OPT_VIEW     ? &o->view
 		     : opt == OPT_QUIET    ? &o->quiet
 					   : &o->allow_remote;
 
@@ -289,7 +301,7 @@ bool run_free_address(unsigned n, char text[16])
 		int code;
 
 		snprintf(text, 16, "127.0.0.%u", i);
-		if (parse_ip(text, gid) && is_free(gid, &code, &err) && --n == 0)
+		if (run_parse_ip(text, gid) && is_free(gid, &code, &err) && --n == 0)
 			return true;
 	}
 	return false;
@@ -302,7 +314,7 @@ int run_check_addresses(const struct run_options *o)
 		uint8_t gid[16];
 		int code;
 
-		if (!parse_ip(o->ip[i], gid))
+		if (!run_parse_ip(o->ip[i], gid))
 			return RUN_FAILED; /* checked before */
 		if (!is_loopback(gid) && !o->allow_remote && !o->netns)
 			return run_fail(

@@ -197,7 +197,7 @@ static int start_server(struct pair *p)
 	if (pipe2(fds, O_CLOEXEC) != 0)
 		return run_fail("no pipe (%s)", strerror(errno));
 	(void)setenv("VS_IP", p->server_ip, 1);
-	p->server = run_spawn(p->server_argv, fds[1], &code);
+	p->server = run_spawn(p->o->view ? p->server_ip : NULL, p->server_argv, fds[1], &code);
 	close(fds[1]);
 	p->out = fds[0];
 	return p->server < 0 ? code : 0;
@@ -211,7 +211,7 @@ static int start_client(struct pair *p)
 	(void)unsetenv("VS_FAULT");
 	(void)unsetenv("VS_DEVIATION");
 	(void)unsetenv("VS_CAPTURE");
-	p->client = run_spawn(p->client_argv, -1, &code);
+	p->client = run_spawn(p->o->view ? p->client_ip : NULL, p->client_argv, -1, &code);
 	return p->client < 0 ? code : 0;
 }
 

@@ -6,7 +6,8 @@
  *   options.c  the command line: everything is checked before the program starts
  *   start.c    the environment for the library, starting, waiting, exit codes
  *   pair.c     a server and a client on two addresses
- *   netns.c    a network of their own
+ *   netns.c    namespaces, a network of their own
+ *   view.c     /sys and /dev with the device in them;  sysfs.c: the files
  *   salvage.c  the capture of a program that was killed
  */
 #ifndef VS_VERBS_RUN_H
@@ -27,7 +28,7 @@ struct run_options {
 	const char *capture; /* absolute */
 	const char *fault[RUN_RULES], *deviation[RUN_RULES];
 	unsigned n_fault, n_deviation;
-	bool counters, explain, no_gso, quiet, pair, netns, allow_remote;
+	bool counters, explain, no_gso, quiet, pair, netns, view, allow_remote;
 	char **argv; /* the program and its arguments */
 };
 
@@ -36,6 +37,8 @@ int run_fail(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
 /* -1: go on; otherwise the exit code (help and version are 0). */
 int run_parse(struct run_options *o, int argc, char **argv);
+/* ::ffff:a.b.c.d for IPv4. False: no address. */
+bool run_parse_ip(const char *text, uint8_t gid[16]);
 /* Addresses are local, free, and on loopback unless allowed; 0 or RUN_FAILED. */
 int run_check_addresses(const struct run_options *o);
 /* The n-th (from 1) free loopback address as text; false: there are not so many. */
@@ -45,13 +48,23 @@ bool run_free_address(unsigned n, char text[16]);
 int run_environment(const struct run_options *o);
 /* Becomes the program; returns only when that is impossible: 126 or 127, said on stderr. */
 int run_exec(char **argv);
-/* Starts it as a child. out >= 0: its stdout and stderr. -1 after a line on stderr, with *code. */
-pid_t run_spawn(char **argv, int out, int *code);
+/*
+ * Starts it as a child. view: the address of the device that it sees below /sys, or NULL. out >= 0: its stdout and
+ * stderr. -1 after a line on stderr, with *code.
+ */
+pid_t run_spawn(const char *view, char **argv, int out, int *code);
 /* Exit code of what waitpid said. */
 int run_code(int status);
 
 int run_pair(const struct run_options *o);
+/* The namespaces that CLONE_NEW... name, for an ordinary user inside a user namespace. 0 or RUN_FAILED. */
+int run_unshare(int flags, const char *option);
 int run_netns(const struct run_options *o);
+/* Shows this process, and what it starts, a device with these addresses below /sys and /dev. 0 or RUN_FAILED. */
+int run_view(const char *const *ip, unsigned n_ip);
+/* The files in /sys/class/infiniband and /sys/class/infiniband_verbs, which `at` is. False with errno. */
+bool run_sysfs_device(int at, const uint8_t gid[][16], unsigned n);
+bool run_sysfs_verbs(int at);
 /* The capture that a process which is no more was writing to `path`. */
 void run_salvage(const char *path);
 

@@ -112,7 +112,7 @@ int run_exec(char **argv)
 	return 126;
 }
 
-pid_t run_spawn(char **argv, int out, int *code)
+pid_t run_spawn(const char *view, char **argv, int out, int *code)
 {
 	pid_t pid = fork();
 
@@ -122,6 +122,8 @@ pid_t run_spawn(char **argv, int out, int *code)
 	}
 	if (pid == 0) {
 		if (out >= 0 && (dup2(out, STDOUT_FILENO) < 0 || dup2(out, STDERR_FILENO) < 0))
+			_exit(RUN_FAILED);
+		if (view != NULL && run_view(&view, 1) != 0)
 			_exit(RUN_FAILED);
 		_exit(run_exec(argv));
 	}
