@@ -8,13 +8,16 @@
 
 #include "verbs/ref.h"
 
+/* As the kernel and devices: the bits that the field does not have are not looked at, and UCX leaves some there. */
+#define FLOW_LABEL_BITS 0xfffffu
+
 #define VERSION_IPV6 6u
 
 void ref_av(struct vs_av *av, const struct ibv_ah_attr *a)
 {
 	*av = (struct vs_av){.is_global = a->is_global != 0,
 			     .sgid_index = a->grh.sgid_index,
-			     .flow_label = a->grh.flow_label,
+			     .flow_label = a->grh.flow_label & FLOW_LABEL_BITS,
 			     .hop_limit = a->grh.hop_limit,
 			     .traffic_class = a->grh.traffic_class,
 			     .dlid = a->dlid,
