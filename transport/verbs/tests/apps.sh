@@ -261,6 +261,54 @@ own() { # name, function
 	if "$2" $n >"$tmp/$n.out" 2>&1; then echo 0; else echo "not as wanted"; fi >"$tmp/$n.rc"
 }
 
+# What a kernel would show of the device, to this program alone.
+# shellcheck disable=SC2016 # for another shell
+view() {
+	local wanted='0000:0000:0000:0000:0000:ffff:7f00:000[0-9]+ RoCE v2 lo Ethernet ref0'
+	[ -n "$netns" ] || { echo "skip --view: no namespaces for ordinary users here" && return; }
+	check "--view: the device stands below /sys and /dev" "$wanted" --view -- sh -ec '
+		test -c /dev/infiniband/uverbs0 && test -c /dev/infiniband/rdma_cm && test -e /sys/class/net/lo/mtu
+		ls /sys/class/infiniband/ref0/device/net/lo/mtu >/dev/null && echo >/dev/null && test -r /dev/urandom
+		cd /sys/class/infiniband/ref0/ports/1
+		echo $(cat gids/0 gid_attrs/types/0 gid_attrs/ndevs/0 link_layer /sys/class/infiniband_verbs/uverbs0/ibdev)'
+	check "--view: what the files say is what the verbs say" '^same 02ff' --view -- sh -ec '
+		a=$(cat /sys/class/infiniband/ref0/node_guid)
+		b=$(ibv_devinfo | sed -n "s/.*node_guid:[[:space:]]*//p")
+		[ "$a" = "$b" ] && echo same $a'
+	check "--view with --pair: each side has its own" 'ffff:7f00:0002' --view --pair --ip 127.0.0.1 --ip 127.0.0.2 -- \
+		ibv_rc_pingpong -g 0 -n 10 :: \
+		sh -ec 'cat /sys/class/infiniband/ref0/ports/1/gids/0; ibv_rc_pingpong -g 0 -n 10 "$0"' @server
+	if command -v ibstat >/dev/null; then check "ibstat" 'State: Active' --view -- ibstat; fi
+}
+
+# UCX finds its devices below /sys. The transports alone, and messages on top of them.
+ucx() {
+	local t name
+	uct() { # transport, test, options of vs-run
+		name="ucx_perftest -x $1 -t $2 ${*:3}"
+		check "${name% }" '^Final: +1000 ' --view --pair "${@:3}" -- \
+			ucx_perftest -x "$1" -t "$2" -d ref0:1 -n 1000
+	}
+	ucp() { # test, size, options of vs-run
+		name="ucx_perftest -t $1 over rc_verbs ${*:3}"
+		check "${name% }" '^Final: +1000 ' --view --pair "${@:3}" -- \
+			env UCX_TLS=rc_verbs,ud_verbs ucx_perftest -t "$1" -s "$2" -n 1000 :: \
+			env UCX_TLS=rc_verbs,ud_verbs ucx_perftest -t "$1" -s "$2" -n 1000 @server
+	}
+	uct rc_verbs am_lat
+	ucp tag_bw 65536
+	[ "$form" = all ] || return 0
+	for t in am_bw put_lat put_bw add_lat fadd cswap; do uct rc_verbs $t; done
+	for t in am_lat am_bw; do uct ud_verbs $t; done
+	uct rc_verbs put_bw --seed 4791 --fault 'drop 1% any'
+	for t in tag_lat stream_bw ucp_put_bw ucp_get; do ucp $t 4096; done
+	for t in ucp_add ucp_fadd ucp_cswap; do ucp $t 8; done
+	ucp tag_bw 4096 --seed 4791 --fault 'drop 1% any'
+	check "ucx_perftest over IPv6" '^Final: +1000 ' --view --pair --ip fd00::1 --ip fd00::2 -- \
+		ucx_perftest -x ud_verbs -t am_lat -d ref0:1 -n 1000 :: \
+		ucx_perftest -x ud_verbs -t am_lat -d ref0:1 -n 1000 127.0.0.1
+}
+
 # rdma-core's own tests, which its package of Python bindings brings along.
 pyverbs() {
 	local tests=/usr/share/doc/rdma-core/tests f
@@ -287,6 +335,8 @@ elif have rping && have tshark; then
 fi
 [ -z "$netns" ] || { have fi_pingpong && have ip && own "fi_pingpong -e msg: libfabric" libfabric; }
 have qperf && check "qperf -cm 1" 'latency +=' --pair -- qperf :: qperf -t 1 -cm 1 @server rc_bw rc_lat
+view
+[ -z "$netns" ] || { have ucx_perftest && ucx; }
 pyverbs
 while [ "$(jobs -rp | wc -l)" -gt 0 ]; do wait -n || true; done
 for ((i = 1; i <= n; i++)); do verdict $i; done | tee "$tmp/verdicts"
