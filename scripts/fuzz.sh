@@ -1,15 +1,15 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
 #
-# fuzz.sh B SECONDS JOBS NAME[@SECONDS][:SEEDS[:SEEDS...]]... - runs libFuzzer targets B/fuzz/bin/NAME,
+# fuzz.sh B BUILT SECONDS JOBS NAME[@SECONDS][:SEEDS[:SEEDS...]]... - runs libFuzzer targets BUILT/bin/NAME,
 # JOBS at a time, SECONDS each unless they have their own. SEEDS are folders with first inputs.
 #
 # Kept between runs: B/corpus/NAME (inputs that reached something new) and B/crashes/NAME-* (inputs
 # that crashed, leaked, hung or ate the memory); old crashes are tried first.
 # Exit 0: nothing was found; 1: something was, and how to see it again is printed.
 set -euo pipefail
-build=$1 seconds=$2 jobs=$3
-shift 3
+build=$1 built=$2 seconds=$3 jobs=$4
+shift 4
 case $seconds in
 '' | *[!0-9]* | 0)
 	echo "fuzz: SECONDS='$seconds' is not a number of seconds" >&2
@@ -18,7 +18,7 @@ case $seconds in
 esac
 [ $# -gt 0 ] || { echo "fuzz: FUZZERS is empty: nothing to run" >&2; exit 2; }
 
-logs=$build/fuzz/logs
+logs=$built/logs
 mkdir -p "$logs" "$build/crashes"
 export ASAN_OPTIONS=detect_leaks=1:allocator_may_return_null=1 UBSAN_OPTIONS=print_stacktrace=1
 
@@ -32,8 +32,8 @@ run_one() { # NAME:SEEDS...
 	mkdir -p "$build/corpus/$name"
 	mapfile -t old < <(find "$build/crashes" -name "$name-*" -type f | LC_ALL=C sort)
 	{
-		if [ ${#old[@]} -gt 0 ]; then "$build/fuzz/bin/$name" "${old[@]}" || rc=1; fi
-		"$build/fuzz/bin/$name" -max_total_time="$time" -timeout=10 -rss_limit_mb=2048 -max_len=16384 \
+		if [ ${#old[@]} -gt 0 ]; then "$built/bin/$name" "${old[@]}" || rc=1; fi
+		"$built/bin/$name" -max_total_time="$time" -timeout=10 -rss_limit_mb=2048 -max_len=16384 \
 			-artifact_prefix="$build/crashes/$name-" -print_final_stats=1 \
 			"$build/corpus/$name" "${seeds[@]}" || rc=1
 	} >"$logs/$name.log" 2>&1
@@ -49,7 +49,7 @@ report() { # name, rc
 	fi
 	printf '  FOUND %-24s log: %s\n' "$1" "$logs/$1.log"
 	tail -n 40 "$logs/$1.log" | sed 's/^/    /'
-	find "$build/crashes" -name "$1-*" | sed "s|.*|    again: $build/fuzz/bin/$1 &|"
+	find "$build/crashes" -name "$1-*" | sed "s|.*|    again: $built/bin/$1 &|"
 	return 1
 }
 

@@ -54,7 +54,7 @@ expect() { # claim, exit code, last line, command...
 	fi
 }
 steps() { env MAKE="$tmp/make" B="$tmp/b" STEP_TIMEOUT=1 "$scripts/check.sh" "$@"; }
-fuzz() { "$scripts/fuzz.sh" "$tmp/b" 1 2 "$@"; }
+fuzz() { "$scripts/fuzz.sh" "$tmp/b" "$tmp/b/fuzz" 1 2 "$@"; }
 
 expect "what passes is counted" 0 "13 passed, 0 failed" steps good script silent
 expect "a failed test fails the whole, and the other steps still run" 1 "10 passed, 2 failed" steps red good
@@ -66,6 +66,14 @@ expect "steps that run together are counted like others" 1 "12 passed, 2 failed"
 	env JOBS=2 MAKE="$tmp/make" B="$tmp/b" STEP_TIMEOUT=1 "$scripts/check.sh" good --together hang script crash
 expect "of test programs that run together, one that fails fails the whole" 1 "bad" "$scripts/run-tests.sh" 2 "$tmp/good-test" "$tmp/bad-test"
 expect "and one that dies" 1 "$tmp/dead-test: ended with 137" "$scripts/run-tests.sh" 2 "$tmp/good-test" "$tmp/dead-test"
+cat >"$tmp/fork-test" <<'EOF'
+#!/bin/sh
+echo "${0##*/} CK_FORK=$CK_FORK"
+EOF
+cp "$tmp/fork-test" "$tmp/nofork-test"
+chmod +x "$tmp/fork-test" "$tmp/nofork-test"
+expect "tests have a process each" 0 "fork-test CK_FORK=yes" "$scripts/run-tests.sh" 1 "$tmp/fork-test"
+expect "those after --no-fork share one" 0 "nofork-test CK_FORK=no" "$scripts/run-tests.sh" 1 "$tmp/fork-test" --no-fork "$tmp/nofork-test"
 expect "when none fails, it passes" 0 "good" "$scripts/run-tests.sh" 2 "$tmp/good-test"
 expect "fuzzers that find nothing pass" 0 "1 passed, 0 failed" fuzz fuzz_good
 expect "a crash that a fuzzer finds fails" 1 "1 passed, 1 failed" fuzz fuzz_good fuzz_crash

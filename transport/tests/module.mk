@@ -5,8 +5,12 @@ TESTS += $(UNIT_TESTS)
 $(B)/tests/test_inject: LIBS_VS += -lnet
 $(B)/tests/test_monitor $(B)/tests/test_monitor_packet $(B)/tests/test_monitor_rules $(B)/tests/test_monitor_deviations: $(B)/obj/transport/tests/monrig.o
 
+# Tests of these enter a network namespace of their own, and so need a process of their own.
+FORKING_TESTS := $(B)/tests/test_inject $(B)/tests/test_udpio
+
+# In the build that everybody uses each test has a process; the other builds run the tests in one.
 run-unit: $(UNIT_TESTS) # make check-unit, once Check is there
-	@scripts/run-tests.sh $(JOBS) $^
+	@scripts/run-tests.sh $(JOBS) $(FORKING_TESTS) $(if $(SAN)$(findstring clang,$(CC)),--no-fork) $(filter-out $(FORKING_TESTS),$^)
 
 # Recorded traffic through the codec: the captures in the repository, and more of them where
 # VS_SHARED (a folder beside this one) has them.
