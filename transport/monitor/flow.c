@@ -177,6 +177,7 @@ static void forget(struct vs_monitor *m, struct mon_flow *f)
 	m->n_flows--;
 	free(f->seen);
 	free(f->tag);
+	free(f->word);
 	free(f->reads);
 	free(f);
 }
@@ -250,6 +251,7 @@ void mon_flows_free(struct vs_monitor *m)
 		newer = f->newer;
 		free(f->seen);
 		free(f->tag);
+		free(f->word);
 		free(f->reads);
 		free(f);
 	}

@@ -99,6 +99,25 @@ static void compare_udp(struct mon_now *n, const struct mon_fixed *was, const st
 		mon_find(n, VS_RULE_TTL_CHANGED, n->f->last_frame, "the hop limit was %u and is %u", was->ttl, is->ttl);
 }
 
+/* What was the same twice was copied on the way after all, once its sender is known to number its packets. */
+static void note_ip_id(struct mon_now *n)
+{
+	struct mon_flow *f = n->f;
+	const uint16_t id = n->p->ipv4.id;
+
+	if (n->p->encap != VS_ENCAP_ROCEV2_IPV4)
+		return;
+	f->ids_vary |= f->id_any && f->ip_id != id;
+	f->ip_id = id;
+	f->id_any = true;
+	if (!f->ids_vary || f->same_ids == 0)
+		return;
+	n->m->total.network_duplicates += f->same_ids;
+	n->m->total.retransmissions -= f->same_ids;
+	f->info.retransmissions -= f->same_ids;
+	f->same_ids = 0;
+}
+
 void mon_header_flow(struct mon_now *n)
 {
 	const struct vs_pkt *p = n->p;
@@ -112,11 +131,7 @@ void mon_header_flow(struct mon_now *n)
 			       .any = true};
 	const struct mon_fixed was = n->f->fixed;
 
-	if (p->encap == VS_ENCAP_ROCEV2_IPV4) {
-		n->f->ids_vary |= n->f->id_any && n->f->ip_id != p->ipv4.id;
-		n->f->ip_id = p->ipv4.id;
-		n->f->id_any = true;
-	}
+	note_ip_id(n);
 	if ((tclass & 3) == 3) { /* a mark hides what it was before */
 		n->f->ce_seen = true;
 		is.ect = was.any ? was.ect : 1;

@@ -5,7 +5,8 @@
  *   monitor.c    the calls of vs/monitor.h: one packet through all that follows, findings, totals
  *   rules.c      rules.def as a table
  *   flow.c       flows by address and QP; which flow answers which
- *   seen.c       what a flow remembers of its packets
+ *   seen.c       what a flow remembers of its newest packets
+ *   once.c       which PSNs were there at all
  *   header.c     rules of one packet, and what stays the same in a flow
  *   request.c    requests: order, repeats, messages
  *   repeat.c     a request that was there before: why, and is it the same?
@@ -29,6 +30,7 @@
 #define MON_TIME_MAX INT64_C(3600000000000) /* ns: differences beyond an hour are jumps of a clock */
 #define MON_NO_TAG UINT32_MAX
 #define MON_UNKNOWN UINT32_MAX /* a length that a snap length hides */
+#define MON_PRINTS 4u          /* transmissions of one packet that are compared with the next */
 
 struct mon_addr {
 	uint8_t b[16];
@@ -43,20 +45,23 @@ struct mon_key {
 
 /* One packet as a flow remembers it; in a bucket by its PSN. */
 struct mon_seen {
-	uint64_t order;                /* n-th packet of the flow; 0: free */
-	int64_t time_ns, last_ns, pos; /* of the first and the newest transmission */
-	uint64_t va;                   /* RETH, AtomicETH; data of an ATOMIC Acknowledge */
-	uint64_t sum;                  /* payload of the message up to here; with `whole` */
-	uint64_t a, b;                 /* operands of an atomic */
-	uint32_t psn, frame, icrc, len, rkey, dmalen;
-	uint32_t first; /* frame where the message began; 0: not known */
-	uint32_t ends;  /* messages that end here or before, in this chain */
-	uint32_t chain; /* number of an uninterrupted row of requests */
+	uint64_t order;           /* n-th packet of the flow; 0: free */
+	int64_t time_ns, last_ns; /* of the first and the newest transmission */
+	int64_t pos;              /* of requests: in the space of `req` of its flow */
+	int64_t once_pos;         /* in that of once.c */
+	uint64_t va;              /* RETH, AtomicETH; data of an ATOMIC Acknowledge */
+	uint64_t sum;             /* payload of the message up to here; with `whole` */
+	uint64_t a, b;            /* operands of an atomic */
+	uint32_t psn, frame, len, rkey, dmalen;
+	uint32_t print[MON_PRINTS]; /* of the newest transmissions: the same bytes with the same IP ID have the same */
+	uint32_t first;             /* frame where the message began; 0: not known */
+	uint32_t ends;              /* messages that end here or before, in this chain */
+	uint32_t chain;             /* number of an uninterrupted row of requests */
 	uint32_t epoch;
-	uint16_t ip_id, iter, sport;
+	uint16_t iter, sport;
 	uint8_t opcode;
 	bool whole; /* `sum` and `first` are known */
-	bool request, icrc_known;
+	bool request;
 };
 
 /* A READ, atomic, FLUSH or ATOMIC WRITE: what waits for a response of its own. */
@@ -79,6 +84,12 @@ struct mon_space {
 	bool any;
 	uint32_t psn; /* the newest */
 	int64_t pos;
+};
+
+/* 64 PSNs of one opcode. */
+struct mon_word {
+	uint64_t key; /* 0: free */
+	uint64_t bits;
 };
 
 struct mon_fixed { /* what header.c compares: value, and known */
@@ -116,9 +127,15 @@ struct mon_flow {
 	bool reads_open;   /* one may not be answered */
 	bool reads_vague;  /* of one the extent is not known */
 
+	/* PSNs that were there: of requests, of responses */
+	struct mon_space once_space[2];
+	struct mon_word *word;
+	uint32_t words, words_used;
+
 	/* IP IDs */
 	bool ids_vary, id_any;
 	uint16_t ip_id;
+	uint32_t same_ids; /* repeats with the same bytes, as long as its sender may have one IP ID for all */
 
 	/* counting gaps as vs-pcap gen does (docs/man/vs-pcap.1, FACTS) */
 	bool gap_requests, gap_responses;
@@ -222,6 +239,7 @@ struct mon_now {
 	uint32_t len; /* payload on the wire */
 	bool len_known;
 	bool net_dup;
+	bool forgotten; /* a repeat of what is too old to be remembered in detail */
 };
 
 /* ---- monitor.c ---- */
@@ -254,11 +272,17 @@ void mon_flows_free(struct vs_monitor *m);
 /* ---- seen.c ---- */
 int64_t mon_pos(const struct mon_space *s, uint32_t psn);
 /* The packet with this PSN and opcode, of this turn of the circle; NULL: none. */
-struct mon_seen *mon_seen_find(struct mon_flow *f, uint32_t psn, uint8_t opcode, int64_t pos);
+struct mon_seen *mon_seen_find(struct mon_flow *f, uint32_t psn, uint8_t opcode, int64_t once_pos);
 /* The request at this position, in this epoch. */
 struct mon_seen *mon_seen_request(struct mon_flow *f, uint32_t psn, int64_t pos);
 /* A place for a new packet; NULL: no memory. */
 struct mon_seen *mon_seen_add(struct vs_monitor *m, struct mon_flow *f, uint32_t psn);
+
+/* ---- once.c ---- */
+/* Where this PSN stands in the space of requests or responses; moves the newest on when it is ahead of that. */
+int64_t mon_once_pos(struct mon_space *s, uint32_t psn);
+/* Was this opcode here within the last 2^23 PSNs? From now on it was. Without memory: false. */
+bool mon_once(struct mon_flow *f, uint8_t opcode, int64_t pos);
 
 /* ---- header.c ---- */
 uint8_t mon_tclass(const struct vs_pkt *p);

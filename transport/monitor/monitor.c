@@ -126,6 +126,17 @@ static void count_aeth(struct mon_now *n)
 	}
 }
 
+/*
+ * Stands for the bytes of a packet and its IP ID. The ICRC covers all but what the way may change; where a snap length
+ * hides it, the IP ID and the length must do.
+ */
+static uint32_t print_of(const struct mon_now *n)
+{
+	if (n->p->flags & VS_PKT_HAS_ICRC)
+		return n->p->icrc;
+	return ((uint32_t)n->p->ipv4.id << 16 ^ n->len) * UINT32_C(0x9e3779b1);
+}
+
 /* What is kept of this packet. */
 static void fill(struct mon_now *n, struct mon_seen *s, int64_t pos)
 {
@@ -137,9 +148,8 @@ static void fill(struct mon_now *n, struct mon_seen *s, int64_t pos)
 	s->frame = n->in->frame;
 	s->epoch = n->f->epoch;
 	s->len = n->len_known ? n->len : MON_UNKNOWN;
-	s->icrc = p->icrc;
-	s->icrc_known = p->flags & VS_PKT_HAS_ICRC;
-	s->ip_id = p->encap == VS_ENCAP_ROCEV2_IPV4 ? p->ipv4.id : 0;
+	for (unsigned i = 0; i < MON_PRINTS; i++)
+		s->print[i] = print_of(n);
 	s->request = n->op->flags & VS_OPF_Q;
 	s->iter = 1;
 	s->sport = mon_sport(p);
@@ -158,21 +168,27 @@ static void fill(struct mon_now *n, struct mon_seen *s, int64_t pos)
 	}
 }
 
-/*
- * The same bytes again? The ICRC stands for them: it covers all but what the way may change. With an IP ID that
- * the sender varies, only the network makes a copy with the same one.
- */
-static bool copied_on_the_way(const struct mon_now *n, const struct mon_seen *before)
+/* The same bytes with the same IP ID as one of the newest transmissions? This one is remembered too. */
+static bool same_bytes(const struct mon_now *n, struct mon_seen *before)
 {
-	return n->f->ids_vary && n->p->encap == VS_ENCAP_ROCEV2_IPV4 && before->ip_id == n->p->ipv4.id &&
-	       before->icrc_known && n->p->flags & VS_PKT_HAS_ICRC && before->icrc == n->p->icrc;
+	const uint32_t print = print_of(n);
+
+	for (unsigned i = 0; i < MON_PRINTS; i++)
+		if (before->print[i] == print)
+			return n->p->encap == VS_ENCAP_ROCEV2_IPV4;
+	memmove(before->print + 1, before->print, (MON_PRINTS - 1) * sizeof(before->print[0]));
+	before->print[0] = print;
+	return false;
 }
 
+/* `before` NULL: too old to be remembered in detail. Only the network makes a copy with the IP ID of another. */
 static void count_repeat(struct mon_now *n, struct mon_seen *before)
 {
-	n->out->original = before->frame;
+	const bool same = before != NULL && same_bytes(n, before);
+
 	n->out->flags |= VS_MON_REPEAT;
-	n->net_dup = copied_on_the_way(n, before);
+	n->net_dup = same && n->f->ids_vary;
+	n->f->same_ids += same && !n->net_dup;
 	n->out->class_ = n->net_dup ? VS_MON_NETWORK_DUP : VS_MON_RETRANSMISSION;
 	if (n->net_dup)
 		n->m->total.network_duplicates++;
@@ -180,6 +196,10 @@ static void count_repeat(struct mon_now *n, struct mon_seen *before)
 		n->m->total.retransmissions++;
 	n->f->info.retransmissions += !n->net_dup;
 	n->out->wasted = n->len;
+	n->out->iter = 2;
+	if (before == NULL)
+		return;
+	n->out->original = before->frame;
 	mon_link(n, before->frame, VS_MON_LINK_REPEATED);
 	if (before->iter < UINT16_MAX)
 		before->iter++;
@@ -266,11 +286,51 @@ static int64_t position(const struct mon_now *n)
 	return mon_pos(&f->req, n->p->bth.psn);
 }
 
+/*
+ * Was it here before? What is remembered of it, or of the first like it; NULL: nothing is to be remembered (an ACK, a
+ * CNP), or no memory. `copy`: what was remembered, as it was.
+ */
+static struct mon_seen *look_up(struct mon_now *n, bool *repeat, struct mon_seen *copy)
+{
+	const struct vs_bth *b = &n->p->bth;
+	const bool response = n->op->flags & VS_OPF_R;
+	struct mon_seen *before, *s;
+	int64_t pos;
+
+	*repeat = false;
+	if (is_ack(b->opcode) || is_cnp(b->opcode)) {
+		count_gap(n);
+		return NULL;
+	}
+	pos = mon_once_pos(&n->f->once_space[response], b->psn);
+	before = mon_seen_find(n->f, b->psn, b->opcode, pos);
+	*repeat = mon_once(n->f, b->opcode, pos) || before != NULL;
+	if (*repeat)
+		count_repeat(n, before);
+	else
+		count_gap(n);
+	if (before != NULL) {
+		*copy = *before;
+		/* of a connection before this one: where it stands now is what counts */
+		if (before->epoch != n->f->epoch && before->request)
+			before->pos = position(n);
+		return before;
+	}
+	n->forgotten = *repeat;
+	s = mon_seen_add(n->m, n->f, b->psn);
+	if (s != NULL) {
+		fill(n, s, n->op->flags & VS_OPF_Q ? position(n) : 0);
+		s->once_pos = pos;
+	}
+	return s;
+}
+
 static void transport(struct mon_now *n)
 {
 	const uint8_t opcode = n->p->bth.opcode;
-	const bool response = n->op->flags & VS_OPF_R, counted = !is_ack(opcode) && !is_cnp(opcode);
-	struct mon_seen *before = NULL, *s = NULL, copy = {0};
+	const bool response = n->op->flags & VS_OPF_R;
+	struct mon_seen *s, copy = {0};
+	bool repeat;
 
 	payload(n);
 	if (n->f->is_new)
@@ -279,27 +339,15 @@ static void transport(struct mon_now *n)
 	if (response)
 		mon_flow_infer(n);
 	mon_header_flow(n);
-	if (counted)
-		before = mon_seen_find(n->f, n->p->bth.psn, opcode, n->op->flags & VS_OPF_Q ? position(n) : 0);
-	if (before != NULL) {
-		count_repeat(n, before);
-		copy = *before;
-		s = before;
-	} else {
-		count_gap(n);
-		if (counted)
-			s = mon_seen_add(n->m, n->f, n->p->bth.psn);
-		if (s != NULL)
-			fill(n, s, n->op->flags & VS_OPF_Q ? position(n) : 0);
-	}
+	s = look_up(n, &repeat, &copy);
 	if (n->p->hdrs & VS_HDR_AETH)
 		count_aeth(n);
 	if (is_cnp(opcode))
 		mon_cnp(n);
 	else if (mon_connected(opcode) && s != NULL && !response)
-		mon_request(n, s, before != NULL);
+		mon_request(n, s, repeat);
 	else if (mon_connected(opcode) && response)
-		mon_response(n, before != NULL ? &copy : NULL);
+		mon_response(n, repeat && !n->forgotten ? &copy : NULL);
 	else
 		mon_cm(n);
 	count_bytes(n);

@@ -145,8 +145,8 @@ void mon_repeat(struct mon_now *n, const struct mon_seen *s, int64_t pos)
 	const bool answered = f->una_any && pos < f->una;
 	uint64_t ns;
 
-	mon_repeat_cause(n, pos, s->last_ns);
-	if (mon_elapsed(s->time_ns, n->in->time_ns, &ns))
+	mon_repeat_cause(n, pos, n->forgotten ? INT64_MIN : s->last_ns);
+	if (!n->forgotten && mon_elapsed(s->time_ns, n->in->time_ns, &ns))
 		n->out->rtt_ns = ns;
 	for (unsigned i = 0; f->reads != NULL && i < MON_READS; i++)
 		if (f->reads[i].used && f->reads[i].pos == pos) {

@@ -107,7 +107,7 @@ static void other_opcode(struct mon_now *n, const struct mon_seen *s)
 
 		if (opcode == s->opcode || !(vs_opcodes[opcode].flags & VS_OPF_Q))
 			continue;
-		o = mon_seen_find(f, s->psn, opcode, s->pos);
+		o = mon_seen_find(f, s->psn, opcode, s->once_pos);
 		if (o == NULL || o->epoch != f->epoch || !f->una_any || s->pos < f->una ||
 		    !mon_same_sender(n, o->sport))
 			continue;
@@ -352,7 +352,8 @@ void mon_request(struct mon_now *n, struct mon_seen *s, bool repeat)
 	resolve(f);
 	if (!f->req.any) {
 		begin(n, s);
-	} else if (!repeat && (s->pos > f->next_hi + MON_EPOCH_JUMP || s->pos < f->next_lo - MON_EPOCH_JUMP)) {
+	} else if ((!repeat || n->forgotten) &&
+		   (s->pos > f->next_hi + MON_EPOCH_JUMP || s->pos < f->next_lo - MON_EPOCH_JUMP)) {
 		const struct mon_read *r = mon_read_covering(f, s->pos);
 
 		if (r == NULL) {
@@ -367,7 +368,8 @@ void mon_request(struct mon_now *n, struct mon_seen *s, bool repeat)
 		n->m->total.duplicates++;
 		return;
 	}
-	if (repeat)
+	/* what was there so long ago that it is forgotten, and goes on now, is of another connection */
+	if (repeat && !(n->forgotten && s->pos >= f->next_lo))
 		mon_repeat(n, s, s->pos);
 	else
 		fresh(n, s);

@@ -263,7 +263,7 @@ void mon_response(struct mon_now *n, const struct mon_seen *before)
 	int64_t pos;
 
 	n->out->flags |= VS_MON_ANSWER;
-	if (before == NULL)
+	if (!(n->out->flags & VS_MON_REPEAT))
 		n->out->class_ = VS_MON_RESPONSE;
 	if (n->op->payload == VS_PAYLOAD_FULL || n->op->payload == VS_PAYLOAD_LAST || n->op->payload == VS_PAYLOAD_ONLY)
 		mon_learn_mtu(n);
@@ -279,7 +279,7 @@ void mon_response(struct mon_now *n, const struct mon_seen *before)
 		if (n->op->flags & VS_OPF_A)
 			mon_atomic_response(n, req, pos, before);
 		else
-			mon_read_response(n, req, pos, before != NULL);
+			mon_read_response(n, req, pos, n->out->flags & VS_MON_REPEAT);
 		return;
 	}
 	switch (vs_aeth_type(n->p->ext.aeth.syndrome)) {

@@ -25,7 +25,7 @@ int64_t mon_pos(const struct mon_space *s, uint32_t psn)
 	return s->any ? s->pos + vs_psn_diff(psn, s->psn) : (int64_t)psn;
 }
 
-struct mon_seen *mon_seen_find(struct mon_flow *f, uint32_t psn, uint8_t opcode, int64_t pos)
+struct mon_seen *mon_seen_find(struct mon_flow *f, uint32_t psn, uint8_t opcode, int64_t once_pos)
 {
 	size_t b;
 
@@ -33,7 +33,7 @@ struct mon_seen *mon_seen_find(struct mon_flow *f, uint32_t psn, uint8_t opcode,
 		return NULL;
 	b = bucket_of(f, psn);
 	for (size_t i = b; i < b + WAYS; i++)
-		if (f->tag[i].psn == psn && f->seen[i].opcode == opcode && f->seen[i].pos == pos)
+		if (f->tag[i].psn == psn && f->seen[i].opcode == opcode && f->seen[i].once_pos == once_pos)
 			return &f->seen[i];
 	return NULL;
 }

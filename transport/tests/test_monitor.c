@@ -266,8 +266,65 @@ START_TEST(memory_is_bounded_by_window_and_flows)
 		request(VS_OP_RC_SEND_ONLY, i, 8);
 	request(VS_OP_RC_SEND_ONLY, 9990, 8);
 	ck_assert_int_eq(rig.out.class_, VS_MON_RETRANSMISSION);
-	request(VS_OP_RC_SEND_ONLY, 1, 8); /* forgotten */
+	ck_assert_uint_eq(rig.out.original, 9991);
+	request(VS_OP_RC_SEND_ONLY, 1, 8); /* forgotten, save that it was there */
+	ck_assert_int_eq(rig.out.class_, VS_MON_RETRANSMISSION);
+	ck_assert_uint_eq(rig.out.original, 0);
+	request(VS_OP_RC_SEND_LAST, 2, 8); /* never was: another opcode */
+	ck_assert(!(rig.out.flags & VS_MON_REPEAT));
+	ck_assert_uint_eq(totals()->retransmissions, 2);
+}
+END_TEST
+
+/* Twice around the circle: those of the first turn are too far behind to be repeated by the second. */
+START_TEST(a_repeat_is_within_the_last_2_23_psns)
+{
+	const int32_t step = 1024, far = VS_PSN_HALF - 1024;
+	uint32_t psn = 0xfffff0;
+
+	for (uint32_t i = 0; i < 2 * (VS_PSN_MASK + 1) / 1024; i++, psn = vs_psn_add(psn, step)) {
+		request(VS_OP_RC_SEND_ONLY, psn, 8);
+		ck_assert(!(rig.out.flags & VS_MON_REPEAT));
+	}
+	psn = vs_psn_add(psn, -step);
+	request(VS_OP_RC_SEND_ONLY, vs_psn_add(psn, -far), 8);
+	ck_assert(rig.out.flags & VS_MON_REPEAT);
+	request(VS_OP_RC_SEND_ONLY, vs_psn_add(psn, -far + 1), 8);
+	ck_assert(!(rig.out.flags & VS_MON_REPEAT));
 	ck_assert_uint_eq(totals()->retransmissions, 1);
+}
+END_TEST
+
+START_TEST(requests_and_responses_of_one_flow_have_psns_of_their_own)
+{
+	for (uint32_t i = 0; i < 4; i++) {
+		make_answer(VS_OP_RC_READ_RESPONSE_ONLY, 0x700000 * i, 8, 0x1f, 0);
+		rig.p.bth.destqp = 0x22;
+		memcpy(rig.p.ipv4.src, "\x0a\0\0\1", 4);
+		memcpy(rig.p.ipv4.dst, "\x0a\0\0\2", 4);
+		go();
+		request(VS_OP_RC_SEND_ONLY, 5, 8);
+	}
+	ck_assert_uint_eq(totals()->flows, 1);
+	ck_assert_uint_eq(totals()->retransmissions, 3);
+}
+END_TEST
+
+/* Whether a sender numbers its packets is known when two differ. */
+START_TEST(a_copy_of_the_first_packet_is_counted_when_ip_ids_differ)
+{
+	make_request(VS_OP_RC_SEND_ONLY, 0, 8);
+	rig.icrc = 7;
+	rig.p.ipv4.id = 1;
+	go();
+	rig.icrc = 7;
+	go();
+	ck_assert_uint_eq(totals()->retransmissions, 1);
+	make_request(VS_OP_RC_SEND_ONLY, 1, 8);
+	rig.p.ipv4.id = 2;
+	go();
+	ck_assert_uint_eq(totals()->retransmissions, 0);
+	ck_assert_uint_eq(totals()->network_duplicates, 1);
 }
 END_TEST
 
@@ -332,6 +389,9 @@ Suite *vs_suite(void)
 	tcase_add_test(tc, a_clock_that_jumps_gives_no_times_and_no_claims);
 	tcase_add_test(tc, a_psn_far_away_is_another_connection);
 	tcase_add_test(tc, memory_is_bounded_by_window_and_flows);
+	tcase_add_test(tc, a_repeat_is_within_the_last_2_23_psns);
+	tcase_add_test(tc, requests_and_responses_of_one_flow_have_psns_of_their_own);
+	tcase_add_test(tc, a_copy_of_the_first_packet_is_counted_when_ip_ids_differ);
 	tcase_add_test(tc, a_result_fits_64_bytes);
 	tcase_add_test(tc, flows_are_listed_with_what_is_known_of_them);
 	suite_add_tcase(s, tc);

@@ -11,8 +11,10 @@
  * A flow is one direction of a connection: source, destination, destination QP. Which flow answers which is learnt
  * from CM messages or, when only one is possible, from the exchange itself (vs_mon_result.flags: INFERRED).
  *
- * Memory: a flow remembers a window of its newest packets, `window` at most; there are `max_flows` at most, the flow
- * that was silent for longest makes room for a new one. Nothing here does I/O or reads a clock.
+ * Memory: a flow remembers its newest packets in detail, `window` at most, and of all others within the last 2^23 PSNs
+ * one bit for each PSN and opcode: that it was there. So it never needs more than 4 MB for an opcode, however long it
+ * lasts, and a few bits for each packet before that. There are `max_flows` at most, the flow that was silent for
+ * longest makes room for a new one. Nothing here does I/O or reads a clock.
  */
 #ifndef VS_MONITOR_H
 #define VS_MONITOR_H
@@ -105,7 +107,7 @@ struct vs_mon_result {
 	uint32_t stream;      /* number of the connection, from 1; both directions have the same */
 	uint32_t message;     /* frame where the message of this request, or of what it answers, began */
 	uint32_t request;     /* answers: frame of the request packet that it answers, the newest of several */
-	uint32_t original;    /* repeats: frame where it was seen first */
+	uint32_t original;    /* repeats: frame where it was seen first; 0 when that is beyond the window */
 	uint32_t cause_frame; /* retransmissions: the NAK, RNR NAK or answer that caused them */
 	uint32_t missing;     /* GAP: how many packets, at least */
 	uint32_t outstanding; /* requests: packets that are sent and not acknowledged, this one included */
@@ -143,7 +145,7 @@ struct vs_mon_finding {
 enum vs_mon_link { VS_MON_LINK_ANSWERED, VS_MON_LINK_REPEATED }; /* frame -> the later frame that did so */
 
 struct vs_monitor_attr {
-	uint32_t window;    /* packets that a flow remembers; 0: 4096 */
+	uint32_t window;    /* packets that a flow remembers in detail; 0: 4096 */
 	uint32_t max_flows; /* 0: 65536 */
 	void *ctx;
 	void (*finding)(void *ctx, const struct vs_mon_finding *f);                     /* may be NULL */
