@@ -10,8 +10,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "vs/icrc.h"
-
 #define CMD "check"
 #define PROGRESS_EVERY 65536u /* frames between looks at the clock */
 
@@ -36,6 +34,14 @@ static void on_finding(void *ctx, const struct vs_mon_finding *f)
 	c->kept[f->rule]++;
 }
 
+static void on_packet(void *ctx, const struct vs_mon_packet *in, const struct vs_mon_result *out)
+{
+	const struct vp_check *c = ctx;
+
+	if (c->packets)
+		vp_check_packet(in, out);
+}
+
 static bool begin(struct vp_check *c, const char *path)
 {
 	struct vs_monitor_attr attr = {.ctx = c, .finding = on_finding};
@@ -44,13 +50,13 @@ static bool begin(struct vp_check *c, const char *path)
 	c->path = path;
 	for (unsigned r = 0; r < VS_RULE_COUNT; r++)
 		c->tail[r] = &c->first[r];
-	c->mon = vs_monitor_new(&attr);
-	return c->mon != NULL;
+	c->judge = (struct vp_judge){.mon = vs_monitor_new(&attr), .ctx = c, .packet = on_packet};
+	return c->judge.mon != NULL;
 }
 
 static void end(struct vp_check *c)
 {
-	vs_monitor_free(c->mon);
+	vs_monitor_free(c->judge.mon);
 	for (unsigned r = 0; r < VS_RULE_COUNT; r++) {
 		while (c->first[r] != NULL) {
 			struct vp_finding *gone = c->first[r];
@@ -62,94 +68,6 @@ static void end(struct vp_check *c)
 }
 
 /* ---- frames ---- */
-
-static void feed(struct vp_check *c, const struct vs_frame *f, const struct vs_pkt *p, enum vs_crc_status icrc,
-		 enum vs_crc_status vcrc, bool offloaded)
-{
-	const struct vs_mon_packet in = {.frame = (uint32_t)f->number,
-					 .time_ns = f->time_ns,
-					 .pkt = p,
-					 .icrc = icrc,
-					 .vcrc = vcrc,
-					 .offloaded = offloaded};
-	struct vs_mon_result out;
-
-	c->rdma++;
-	vs_monitor_packet(c->mon, &in, &out);
-	if (c->packets)
-		vp_check_packet(&in, &out);
-}
-
-/* The packets of a super-packet, of which the first has `len` bytes. */
-static void feed_super(struct vp_check *c, const struct vs_frame *f, const struct vs_pkt *p, const struct vs_offload *o,
-		       uint32_t len)
-{
-	struct vs_pkt seg;
-
-	c->supers++;
-	for (uint32_t k = 0, off = 0; off < o->caplen; k++, off += len) {
-		enum vs_crc_status icrc = VS_CRC_UNVERIFIED;
-
-		len = vs_offload_next(o, off, len);
-		if (vs_offload_packet(o, p, k, off, len, 0, &seg) != VS_OK)
-			continue;
-		if (seg.flags & VS_PKT_HAS_ICRC)
-			icrc = vs_offload_icrc(o, k, off, seg.end_off, seg.icrc, NULL);
-		feed(c, f, &seg, icrc, VS_CRC_UNVERIFIED, true);
-	}
-}
-
-static bool is_native(const struct vs_pkt *p)
-{
-	return p->encap == VS_ENCAP_IB || p->encap == VS_ENCAP_IB_GRH || p->encap == VS_ENCAP_IB_RAW;
-}
-
-static void judge(struct vp_check *c, const struct vs_frame *f, const struct vs_pkt *p)
-{
-	enum vs_crc_status icrc = VS_CRC_UNVERIFIED, vcrc = VS_CRC_UNVERIFIED;
-	struct vs_offload o;
-	uint32_t len;
-
-	if (is_native(p))
-		vcrc = vs_vcrc_check(p, f->data, NULL);
-	if (p->flags & VS_PKT_HAS_BTH)
-		icrc = vs_icrc_check(p, f->data, NULL);
-	if (icrc == VS_CRC_GOOD || !(p->flags & VS_PKT_HAS_BTH)) {
-		feed(c, f, p, icrc, vcrc, false);
-		return;
-	}
-	len = vp_super_of(p, f, &o);
-	if (len > 0) {
-		feed_super(c, f, p, &o, len);
-		return;
-	}
-	if (p->flags & VS_PKT_HAS_ICRC && vs_offload_of(p, f->data, f->caplen, f->wirelen, &o) &&
-	    vs_offload_lengths_zero(&o)) {
-		/* a mismatch proves nothing while lengths are still to be filled in */
-		icrc = vs_offload_icrc(&o, 0, 0, p->end_off - p->bth_off, p->icrc, NULL);
-		feed(c, f, p, icrc == VS_CRC_GOOD ? VS_CRC_GOOD : VS_CRC_UNVERIFIED, vcrc, true);
-		return;
-	}
-	feed(c, f, p, icrc, vcrc, false);
-}
-
-static void frame(struct vp_check *c, const struct vs_frame *f)
-{
-	struct vs_pkt p;
-	int ret = vs_pkt_parse(&p, f->link, f->ethertype, f->data, f->caplen, f->wirelen, 0);
-
-	c->frames++;
-	if (ret == VS_ERR_NOT_RDMA) {
-		c->other++;
-		return;
-	}
-	c->snapped += (p.flags & VS_PKT_SNAPPED) != 0;
-	if (ret != 0) {
-		c->broken++;
-		return;
-	}
-	judge(c, f, &p);
-}
 
 static bool a_second_passed(struct timespec *last)
 {
@@ -175,14 +93,14 @@ static int read_file(struct vp_check *c, const char *path, bool live)
 	if (file == NULL)
 		return vp_fail(CMD, "%s", err.text);
 	while ((ret = vs_capture_next(file, &f, &err)) == 1) {
-		frame(c, &f);
-		if (progress && (live || c->frames % PROGRESS_EVERY == 0) && a_second_passed(&last))
+		vp_judge_frame(&c->judge, &f);
+		if (progress && (live || c->judge.frames % PROGRESS_EVERY == 0) && a_second_passed(&last))
 			vp_check_progress(c, false);
 	}
 	if (last.tv_sec != 0)
 		vp_check_progress(c, true);
 	vs_capture_close(file);
-	vs_monitor_end(c->mon);
+	vs_monitor_end(c->judge.mon);
 	if (ret == 0)
 		return VP_OK;
 	vp_fail(CMD, "%s", err.text);
@@ -227,7 +145,7 @@ struct options {
 
 static int print(const struct vp_check *c, const struct options *o, int read)
 {
-	const struct vs_mon_totals *t = vs_monitor_totals(c->mon);
+	const struct vs_mon_totals *t = vs_monitor_totals(c->judge.mon);
 	int flushed;
 
 	if (c->no_memory)
@@ -241,7 +159,7 @@ static int print(const struct vp_check *c, const struct options *o, int read)
 		return flushed > read ? flushed : read;
 	if (t->broken[VS_RULE_MUST] > 0)
 		return VP_FAILED;
-	return c->rdma > 0 || c->broken > 0 ? VP_OK : VP_NOTHING;
+	return c->judge.rdma > 0 || c->judge.broken > 0 ? VP_OK : VP_NOTHING;
 }
 
 static int check(const struct options *o)

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * pcap_check.h - vs-pcap check: what the monitor says of a capture.
+ * pcap_check.h - vs-pcap check and annotate: what the monitor says of a capture.
  *
- *   pcap_check.c         options, the frames of a file through the monitor, progress
+ *   pcap_check.c         check: options, the frames of a file, progress
+ *   pcap_annotate.c      annotate: the same as comments on the packets of a copy
+ *   pcap_judge.c         a frame through the monitor
  *   pcap_check_print.c   text and JSON
  *   pcap_live.c          a capture file that is an interface
  */
@@ -14,6 +16,17 @@
 
 #define VP_KEPT_PER_RULE 1000u /* findings that are kept for printing; all are counted */
 
+/* Frames on their way to the monitor, and how many of what. */
+struct vp_judge {
+	struct vs_monitor *mon;
+	uint8_t vantage;
+	void *ctx;
+	void (*packet)(void *ctx, const struct vs_mon_packet *in, const struct vs_mon_result *out); /* may be NULL */
+	uint64_t frames, rdma, other, broken, snapped, supers;
+};
+
+void vp_judge_frame(struct vp_judge *j, const struct vs_frame *f);
+
 struct vp_finding {
 	struct vp_finding *next;
 	uint32_t frame;
@@ -23,8 +36,7 @@ struct vp_finding {
 /* What is known when the capture is over. */
 struct vp_check {
 	const char *path;
-	struct vs_monitor *mon;
-	uint64_t frames, rdma, other, broken, snapped, supers;
+	struct vp_judge judge;
 	struct vp_finding *first[VS_RULE_COUNT], **tail[VS_RULE_COUNT];
 	uint32_t kept[VS_RULE_COUNT];
 	bool no_memory, packets; /* packets: each is printed */

@@ -51,10 +51,10 @@ static void print_counts(const struct vp_check *c)
 {
 	static const char *const causes[] = {NULL, "  asked for by a NAK", "  after an RNR NAK",
 					     "  implied by a later answer", "  by the ACK timer"};
-	const struct vs_mon_totals *t = vs_monitor_totals(c->mon);
+	const struct vs_mon_totals *t = vs_monitor_totals(c->judge.mon);
 	char text[64];
 
-	line("super-packets", c->supers);
+	line("super-packets", c->judge.supers);
 	line("bad ICRC", t->icrc_bad);
 	line("retransmissions", t->retransmissions);
 	for (unsigned i = 1; i < sizeof(causes) / sizeof(causes[0]); i++)
@@ -85,7 +85,7 @@ static void print_path(const char *path)
 static void print_rule(const struct vp_check *c, enum vs_rule r, bool summary)
 {
 	const struct vs_rule_info *i = vs_rule_info(r);
-	const uint64_t n = vs_monitor_totals(c->mon)->by_rule[r];
+	const uint64_t n = vs_monitor_totals(c->judge.mon)->by_rule[r];
 	unsigned shown = 0;
 
 	printf("%s  %s%s%s%s: %s\n", vs_rule_level_name(i->level), i->id, *i->clause ? " (" : "", i->clause,
@@ -134,20 +134,20 @@ static bool print_flow(void *ctx, const struct vs_mon_flow_info *f)
 
 void vp_check_text(const struct vp_check *c, bool summary)
 {
-	const struct vs_mon_totals *t = vs_monitor_totals(c->mon);
+	const struct vs_mon_totals *t = vs_monitor_totals(c->judge.mon);
 	uint8_t order[VS_RULE_COUNT];
 	const unsigned n = by_weight(c, order);
 	unsigned left = FLOWS_SHOWN;
 
 	print_path(c->path);
-	printf(": %" PRIu64 " frames, %" PRIu64 " RDMA packets, %" PRIu64 " flow%s\n", c->frames, c->rdma, t->flows,
-	       t->flows == 1 ? "" : "s");
-	line("other traffic", c->other);
-	line("snapped", c->snapped);
-	line("too short", c->broken);
+	printf(": %" PRIu64 " frames, %" PRIu64 " RDMA packets, %" PRIu64 " flow%s\n", c->judge.frames, c->judge.rdma,
+	       t->flows, t->flows == 1 ? "" : "s");
+	line("other traffic", c->judge.other);
+	line("snapped", c->judge.snapped);
+	line("too short", c->judge.broken);
 	print_counts(c);
 	if (summary)
-		vs_monitor_flows(c->mon, print_flow, &left);
+		vs_monitor_flows(c->judge.mon, print_flow, &left);
 	if (n > 0)
 		putchar('\n');
 	for (unsigned i = 0; i < n; i++)
@@ -209,7 +209,7 @@ void vp_check_packet(const struct vs_mon_packet *in, const struct vs_mon_result 
 
 void vp_check_progress(const struct vp_check *c, bool last)
 {
-	const struct vs_mon_totals *t = vs_monitor_totals(c->mon);
+	const struct vs_mon_totals *t = vs_monitor_totals(c->judge.mon);
 
 	if (last) {
 		fputs("\r\033[K", stderr);
@@ -218,7 +218,7 @@ void vp_check_progress(const struct vp_check *c, bool last)
 	fprintf(stderr,
 		"\r\033[K%" PRIu64 " frames, %" PRIu64 " flows, %" PRIu64 " retransmissions, %" PRIu64 " must, %" PRIu64
 		" should",
-		c->frames, t->flows, t->retransmissions, t->broken[VS_RULE_MUST], t->broken[VS_RULE_SHOULD]);
+		c->judge.frames, t->flows, t->retransmissions, t->broken[VS_RULE_MUST], t->broken[VS_RULE_SHOULD]);
 	fflush(stderr);
 }
 
@@ -253,11 +253,11 @@ static json_t *violations(const struct vp_check *c)
 
 void vp_check_json(const struct vp_check *c)
 {
-	const struct vs_mon_totals *t = vs_monitor_totals(c->mon);
+	const struct vs_mon_totals *t = vs_monitor_totals(c->judge.mon);
 	json_t *j = json_object(), *naks = json_object();
 
-	set(j, "packets", c->frames);
-	set(j, "roce_packets", c->rdma);
+	set(j, "packets", c->judge.frames);
+	set(j, "roce_packets", c->judge.rdma);
 	set(j, "icrc_bad", t->icrc_bad);
 	set(j, "flows", t->flows);
 	set(j, "retransmissions", t->retransmissions);

@@ -27,6 +27,7 @@ enum { VP_OK = 0, VP_FAILED = 1, VP_USAGE = 2, VP_NOTHING = 127 };
 int vp_gen(int argc, char **argv);
 int vp_info(int argc, char **argv);
 int vp_check(int argc, char **argv);
+int vp_annotate(int argc, char **argv);
 int vp_convert(int argc, char **argv);
 int vp_edit(int argc, char **argv);
 int vp_inject(int argc, char **argv);

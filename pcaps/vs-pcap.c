@@ -12,6 +12,7 @@ static const struct command {
 	{"gen", vp_gen, "run scenario scripts in the simulator, and write their packets"},
 	{"info", vp_info, "count packets, CRCs and flows"},
 	{"check", vp_check, "follow PSNs, judge by the rules, say what was lost, repeated and broken"},
+	{"annotate", vp_annotate, "put what check finds into packet comments of a copy"},
 	{"convert", vp_convert, "put RDMA packets into another encapsulation"},
 	{"edit", vp_edit, "drop, copy, reorder, damage, delay, mark, rewrite and split packets"},
 	{"inject", vp_inject, "make one packet and send it, or write it"},

@@ -90,9 +90,9 @@ static struct flow *flow_of(struct count *c, const struct vs_pkt *p)
 
 /* ---- repeats ---- */
 
-static int64_t ahead(uint32_t psn, int64_t of)
+static int64_t ahead(uint32_t to, int64_t from)
 {
-	return ((int64_t)psn - of + TURN) % TURN;
+	return ((int64_t)to - from + TURN) % TURN;
 }
 
 /* How far its flow has come with this packet; where the packet stands is this, or behind it. */
@@ -154,13 +154,13 @@ static bool connected(uint8_t opcode)
 static bool gap(struct flow *f, const struct vs_pkt *p)
 {
 	const uint8_t op = p->bth.opcode & 0x1f;
-	const int64_t psn = p->bth.psn;
+	const int64_t at = p->bth.psn;
 	bool missing;
 
 	if (op >= 0x0d && op <= 0x10) { /* READ response First, Middle, Last, Only */
 		missing = f->last_response >= 0 && (op == 0x0e || op == 0x0f) &&
 			  ahead(p->bth.psn, f->last_response) < HALF && ahead(p->bth.psn, f->last_response) > 1;
-		f->last_response = psn;
+		f->last_response = at;
 		return missing;
 	}
 	if (op == 0x11 || op == 0x12)
@@ -168,13 +168,13 @@ static bool gap(struct flow *f, const struct vs_pkt *p)
 	if (f->due_least >= 0 && ahead(p->bth.psn, f->due_least) >= HALF)
 		return false; /* behind */
 	missing = f->due_least >= 0 && ahead(p->bth.psn, f->due_most) > 0 && ahead(p->bth.psn, f->due_most) < HALF;
-	f->due_least = (psn + 1) % TURN;
+	f->due_least = (at + 1) % TURN;
 	f->due_most = f->due_least;
 	if (op == 0x0c || op == 0x1c) { /* READ request, FLUSH: as many PSNs as responses */
 		const uint32_t len = op == 0x0c ? p->ext.reth.dmalen & 0x7fffffff : 0;
 		int64_t n = len > 256 ? ((int64_t)len + 255) / 256 : 1;
 
-		f->due_most = (psn + (n < 0x400000 ? n : 0x400000)) % TURN;
+		f->due_most = (at + (n < 0x400000 ? n : 0x400000)) % TURN;
 	}
 	return missing;
 }
@@ -309,7 +309,7 @@ static uint8_t opcode_at_random(bool response)
 
 static void make(struct side *s, struct vs_pkt *p)
 {
-	static const uint32_t steps[] = {1, 1, 1, 1, 1, 1, 1, 2, 3, 17}, leaps[] = {5000, 70000, 0x3fff00};
+	static const int32_t steps[] = {1, 1, 1, 1, 1, 1, 1, 2, 3, 17}, leaps[] = {5000, 70000, 0x3fff00};
 	static const uint8_t syndromes[] = {0x1f, 0x1f, 0x00, 0x60, 0x61, 0x62, 0x63, 0x64, 0x2e};
 	static const uint8_t zero[256];
 	const bool response = below(3) == 0;
@@ -322,8 +322,7 @@ static void make(struct side *s, struct vs_pkt *p)
 	p->bth.ackreq = (uint8_t)below(2);
 	if (op != VS_OP_CNP) {
 		p->bth.psn = s->psn[response];
-		s->psn[response] += below(1000) == 0 ? leaps[below(3)] : steps[below(10)];
-		s->psn[response] %= TURN;
+		s->psn[response] = vs_psn_add(s->psn[response], below(1000) == 0 ? leaps[below(3)] : steps[below(10)]);
 		if (vs_opcodes[op].payload != VS_PAYLOAD_NONE) {
 			p->payload = zero;
 			p->payload_len = below(64) * 4;

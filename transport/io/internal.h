@@ -7,6 +7,8 @@
  *   link.c    link types: which are read, and taking their headers off
  *   reader.c  records, through libpcap
  *   writer.c  pcap and ERF out, whole or not at all
+ *   pcapng.c  blocks of a pcapng file
+ *   copy.c    a capture into a pcapng, with comments on its packets
  */
 #ifndef VS_IO_INTERNAL_H
 #define VS_IO_INTERNAL_H
@@ -79,5 +81,21 @@ void vs_link_peel(int dlt, struct vs_frame *f);
  * `name` is for messages.
  */
 struct vs_capture *vs_capture_open_stream(FILE *in, const char *name, struct vs_io_error *err);
+
+/* The file at `path` ("-": standard input), and its name for messages. NULL with `err` filled. */
+FILE *vs_io_open(const char *path, const char **name, struct vs_io_error *err);
+/* Does the stream begin like a capture? 0, or negative with `err` filled: it is empty, or something else. */
+int vs_io_check_head(const struct vs_stream *s, const char *name, struct vs_io_error *err);
+
+/* ---- writer.c ---- */
+
+/* Bytes into a VS_WRITER_PCAPNG, as they are. As vs_writer_put. */
+int vs_writer_block(struct vs_writer *w, const uint8_t *data, size_t len, struct vs_io_error *err);
+
+/* ---- copy.c ---- */
+
+/* As vs_copy_open, from an open stream, which the copy closes (not when it is stdin). */
+struct vs_copy *vs_copy_open_stream(FILE *in, const char *name, const char *to, const char *mark,
+				    struct vs_io_error *err);
 
 #endif

@@ -53,29 +53,28 @@ static const char *foreign_kind(const uint8_t *head, size_t len)
 	return NULL;
 }
 
-/* What the beginning of the file says about it; 0 when libpcap should try. */
-static int check_head(const struct vs_capture *c, struct vs_io_error *err)
+int vs_io_check_head(const struct vs_stream *s, const char *name, struct vs_io_error *err)
 {
 	static const uint8_t pcapng[4] = {0x0a, 0x0d, 0x0d, 0x0a};
-	const char *fault = vs_stream_fault(c->stream), *foreign;
+	const char *fault = vs_stream_fault(s), *foreign;
 	size_t len;
-	const uint8_t *head = vs_stream_head(c->stream, &len);
+	const uint8_t *head = vs_stream_head(s, &len);
 
 	if (len < VS_STREAM_HEAD && fault)
-		return vs_io_fail(err, VS_ERR_IO, 0, c->name, "can't be read: %s", fault);
+		return vs_io_fail(err, VS_ERR_IO, 0, name, "can't be read: %s", fault);
 	if (len == 0)
-		return vs_io_fail(err, VS_ERR_IO, 0, c->name, "is empty%s: nothing was captured, or the copy failed",
-				  vs_stream_gzipped(c->stream) ? " once decompressed" : " (0 bytes)");
+		return vs_io_fail(err, VS_ERR_IO, 0, name, "is empty%s: nothing was captured, or the copy failed",
+				  vs_stream_gzipped(s) ? " once decompressed" : " (0 bytes)");
 	foreign = foreign_kind(head, len);
 	if (foreign)
-		return vs_io_fail(err, VS_ERR_UNSUPPORTED, 0, c->name, "is %s", foreign);
+		return vs_io_fail(err, VS_ERR_UNSUPPORTED, 0, name, "is %s", foreign);
 	if (len >= 4 && !vs_stream_is_pcap(head, len) && memcmp(head, pcapng, 4) != 0)
-		return vs_io_fail(err, VS_ERR_UNSUPPORTED, 0, c->name,
+		return vs_io_fail(err, VS_ERR_UNSUPPORTED, 0, name,
 				  "is neither pcap nor pcapng (it begins with %02x %02x %02x %02x): if Wireshark opens "
 				  "it, save it there as pcapng",
 				  head[0], head[1], head[2], head[3]);
 	if (len < VS_STREAM_HEAD)
-		return vs_io_fail(err, VS_ERR_IO, 0, c->name,
+		return vs_io_fail(err, VS_ERR_IO, 0, name,
 				  "ends inside the file header (%zu bytes are there): copy it again", len);
 	return 0;
 }
@@ -124,31 +123,38 @@ struct vs_capture *vs_capture_open_stream(FILE *in, const char *name, struct vs_
 		return NULL;
 	}
 	c->is_pcap = vs_stream_is_pcap(vs_stream_head(c->stream, &len), VS_STREAM_HEAD);
-	if (check_head(c, err) != 0 || open_pcap(c, err) != 0) {
+	if (vs_io_check_head(c->stream, c->name, err) != 0 || open_pcap(c, err) != 0) {
 		vs_capture_close(c);
 		return NULL;
 	}
 	return c;
 }
 
-struct vs_capture *vs_capture_open(const char *path, struct vs_io_error *err)
+FILE *vs_io_open(const char *path, const char **name, struct vs_io_error *err)
 {
 	struct stat st;
 	FILE *in;
 
+	*name = strcmp(path, "-") == 0 ? "standard input" : path;
 	if (strcmp(path, "-") == 0)
-		return vs_capture_open_stream(stdin, "standard input", err);
+		return stdin;
 	if (stat(path, &st) == 0 && S_ISDIR(st.st_mode)) {
 		vs_io_fail(err, VS_ERR_IO, 0, path, "is a directory: name a capture file in it");
 		return NULL;
 	}
 	in = fopen(path, "rb");
-	if (!in) {
+	if (!in)
 		vs_io_fail(err, VS_ERR_IO, 0, path, "can't be opened (%s): %s", strerror(errno),
 			   vs_io_advice(errno, false));
-		return NULL;
-	}
-	return vs_capture_open_stream(in, path, err);
+	return in;
+}
+
+struct vs_capture *vs_capture_open(const char *path, struct vs_io_error *err)
+{
+	const char *name;
+	FILE *in = vs_io_open(path, &name, err);
+
+	return in ? vs_capture_open_stream(in, name, err) : NULL;
 }
 
 /* ---- records ---- */

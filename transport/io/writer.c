@@ -197,6 +197,8 @@ static int put_file_header(struct vs_writer *w)
 	};
 	uint8_t h[24] = {0};
 
+	if (w->kind == VS_WRITER_PCAPNG)
+		return 0;
 	put32(h, MAGIC_NS);
 	h[4] = 2; /* version 2.4 */
 	h[6] = 4;
@@ -321,6 +323,8 @@ static int check_args(const struct vs_writer *w, int64_t time_ns, uint32_t caple
 {
 	uint32_t most = w->kind == VS_WRITER_ERF_IB ? UINT16_MAX - ERF_LEN : SNAPLEN;
 
+	if (w->kind == VS_WRITER_PCAPNG)
+		return vs_io_fail(err, VS_ERR_INVAL, 0, w->name, "a pcapng is made of blocks");
 	if (caplen > wirelen)
 		return vs_io_fail(err, VS_ERR_INVAL, 0, w->name, "a frame of %u bytes can't have %u captured", wirelen,
 				  caplen);
@@ -356,5 +360,14 @@ int vs_writer_put(struct vs_writer *w, int64_t time_ns, const uint8_t *data, uin
 	if (fwrite(h, 16 + extra, 1, w->f) != 1 || (caplen && fwrite(data, caplen, 1, w->f) != 1))
 		return file_failed(w, "can't be written", errno, err);
 	vs_io_ok(err);
+	return 0;
+}
+
+int vs_writer_block(struct vs_writer *w, const uint8_t *data, size_t len, struct vs_io_error *err)
+{
+	if (w->failed.text[0] != '\0')
+		return file_failed(w, "", 0, err);
+	if (len > 0 && fwrite(data, len, 1, w->f) != 1)
+		return file_failed(w, "can't be written", errno, err);
 	return 0;
 }

@@ -15,6 +15,7 @@
 
 #define FIRST_WORDS 16u
 #define FREE 0u
+#define TURN (VS_PSN_MASK + 1)
 
 /* PSN on the line: one turn up, so that what stands behind the first packet of a flow is not negative. */
 int64_t mon_once_pos(struct mon_space *s, uint32_t psn)
@@ -22,7 +23,7 @@ int64_t mon_once_pos(struct mon_space *s, uint32_t psn)
 	int32_t d;
 
 	if (!s->any) {
-		*s = (struct mon_space){.any = true, .psn = psn, .pos = (int64_t)psn + VS_PSN_MASK + 1};
+		*s = (struct mon_space){.any = true, .psn = psn, .pos = psn | TURN};
 		return s->pos;
 	}
 	d = vs_psn_diff(psn, s->psn);
@@ -82,10 +83,13 @@ static bool make_room(struct mon_flow *f)
 bool mon_once(struct mon_flow *f, uint8_t opcode, int64_t pos)
 {
 	const uint64_t key = key_of(opcode, pos), bit = UINT64_C(1) << (pos & 63);
-	struct mon_word *w = f->words > 0 ? place(f->word, f->words, key) : NULL;
+	struct mon_word *w;
 	bool before;
 
-	if (w == NULL || w->key == FREE) {
+	if (f->words == 0 && !make_room(f))
+		return false;
+	w = place(f->word, f->words, key);
+	if (w->key == FREE) {
 		if (f->words_used >= f->words / 4 * 3) {
 			if (!make_room(f))
 				return false;

@@ -52,6 +52,8 @@ $(MONITOR_CHECK): $(call obj,transport/tests/monitor_check.c) $(LIBVS) $(LIBJUDG
 
 FUZZERS += transport/tests/fuzz_capture
 FUZZ_SEEDS_fuzz_capture := pcaps/recorded
+FUZZERS += transport/tests/fuzz_copy
+FUZZ_SEEDS_fuzz_copy := pcaps/recorded
 FUZZERS += transport/tests/fuzz_cm
 FUZZERS += transport/tests/fuzz_parse
 FUZZ_SEEDS_fuzz_parse := $(B)/seeds/fuzz_parse

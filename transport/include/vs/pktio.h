@@ -6,7 +6,7 @@
  * (LINKTYPE_RAW, IPV4, IPV6), ERF InfiniBand (types 21 and 25; other ERF types are other traffic),
  * InfiniBand (247: frames begin with the LRH).
  * Written: pcap with nanoseconds (Ethernet or raw IP) and ERF in pcap for native IB, since
- * Wireshark opens no pcap of link type 247.
+ * Wireshark opens no pcap of link type 247; copies of captures as pcapng with comments on packets.
  *
  * Errors are one line of text that says what, where (file, frame number) and what to do. Every
  * `err` may be NULL. Frames before a fault are delivered before the fault is reported.
@@ -78,6 +78,7 @@ enum vs_writer_kind {
 	VS_WRITER_ETHERNET, /* pcap ns, link type 1: frames begin with the destination MAC */
 	VS_WRITER_RAW_IP,   /* pcap ns, link type 101 */
 	VS_WRITER_ERF_IB,   /* pcap ns, link type 197, ERF type 21: frames begin with the LRH */
+	VS_WRITER_PCAPNG,   /* for vs_copy; vs_writer_put refuses */
 };
 
 struct vs_writer;
@@ -105,5 +106,43 @@ void vs_writer_abort(struct vs_writer *w);
 
 /* In a forked child: the file is the parent's, who goes on writing it. Nothing of what is buffered is written here. */
 void vs_writer_forget(struct vs_writer *w);
+
+/* ---- a capture into a pcapng, with comments on its packets ---- */
+
+#define VS_COPY_COMMENT_MAX 4000u /* bytes of a comment; longer ones are cut */
+
+struct vs_copy_stats {
+	uint64_t frames;   /* read */
+	uint64_t comments; /* added */
+	uint64_t bare;     /* frames of Simple Packet Blocks that should have comments: these have no place for any */
+};
+
+struct vs_copy;
+
+/*
+ * Copies `from` to `to` (each may be "-") while it is read. A pcapng stays what it is, byte by byte: blocks, options,
+ * interfaces with their link types and resolutions, comments, names, secrets; only lengths change, and comments that
+ * begin with `mark` go (NULL: none). A pcap becomes a pcapng with one interface. `to` is written as vs_writer does.
+ * NULL with `err` filled.
+ */
+struct vs_copy *vs_copy_open(const char *from, const char *to, const char *mark, struct vs_io_error *err);
+
+/*
+ * As vs_capture_next, save that interfaces of a pcapng may have different link types and snap lengths; frames of a link
+ * type that is not read are other traffic. `f->number` counts records that are no packets (journal entries, custom
+ * blocks), as Wireshark does. The frame before goes to `to`. After an error vs_copy_close keeps what was read.
+ */
+int vs_copy_next(struct vs_copy *c, struct vs_frame *f, struct vs_io_error *err);
+
+/*
+ * A comment for the frame that vs_copy_next handed out, `mark` in front of it; UTF-8. 0, VS_ERR_INVAL (there is none)
+ * or VS_ERR_NOSPACE (too much for one frame).
+ */
+int vs_copy_comment(struct vs_copy *c, const char *text);
+
+struct vs_copy_stats vs_copy_stats(const struct vs_copy *c);
+/* Puts the copy in place: 0 or negative vs_err; `c` is gone in either case. */
+int vs_copy_close(struct vs_copy *c, struct vs_io_error *err);
+void vs_copy_abort(struct vs_copy *c); /* leaves nothing behind; NULL is fine */
 
 #endif
