@@ -4,7 +4,8 @@
  *
  * Differences between those releases that the plugin meets are told apart by RDMA_WS_AT_LEAST; those
  * that more than one file meets are evened out here:
- *   4.4  C99 types throughout: the variable of a bool preference is `bool`; tvb_get_uint8
+ *   4.4  C99 types throughout: the variable of a bool preference is `bool`; tvb_get_uint8; the callbacks
+ *        of conversation filters have a parameter more
  *   4.0  wants the indices of subtrees to begin as -1
  * What 4.6 renamed (val_to_str, dissector_try_payload_new, ...) is avoided. 4.2 is untested.
  */
@@ -30,6 +31,7 @@
 #include <glib.h>
 
 #include <epan/conversation.h>
+#include <epan/conversation_filter.h>
 #include <epan/expert.h>
 #include <epan/packet.h>
 #include <epan/prefs.h>
@@ -44,6 +46,18 @@
 typedef bool rdma_pref_bool;
 #else
 typedef gboolean rdma_pref_bool;
+#endif
+
+/* Parameters of the callbacks of a conversation filter, and what they return. */
+#if RDMA_WS_AT_LEAST(4, 4)
+typedef bool rdma_filter_bool;
+#define RDMA_FILTER_DATA , void *user_data _U_
+#define rdma_register_conversation_filter(proto, name, is_valid, build) \
+	register_conversation_filter(proto, name, is_valid, build, NULL)
+#else
+typedef gboolean rdma_filter_bool;
+#define RDMA_FILTER_DATA
+#define rdma_register_conversation_filter register_conversation_filter
 #endif
 
 static inline uint8_t rdma_tvb_u8(tvbuff_t *tvb, int offset)

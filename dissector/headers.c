@@ -300,36 +300,7 @@ static void add_rwh(struct rdma_ctx *c, int off)
 	ADD(hf_rwh_etype, off + 2, 2);
 }
 
-void rdma_headers_add(struct rdma_ctx *c)
-{
-	const struct vs_pkt *p = &c->pkt;
-	int off = 0;
-
-	if (c->tree == NULL)
-		return;
-	if (c->start == RDMA_START_LRH) {
-		add_lrh(c);
-		off = 8;
-	}
-	if (p->encap == VS_ENCAP_IB_GRH || p->encap == VS_ENCAP_ROCEV1) {
-		add_grh(c, off);
-		off += 40;
-	}
-	if (p->flags & VS_PKT_HAS_RWH)
-		add_rwh(c, off);
-	if (!(p->flags & VS_PKT_HAS_BTH))
-		return;
-	add_bth(c, off);
-	off += 12;
-	for (unsigned i = 0; p->hdrs >> i != 0; i++) {
-		if (p->hdrs & (1u << i)) {
-			add_ext[i](c, off);
-			off += vs_hdr_size[i];
-		}
-	}
-}
-
-/* ---- registration ---- */
+/* ---- fields ---- */
 
 #define NODE(hf, name, abbrev, blurb)                                                   \
 	{                                                                               \
@@ -371,6 +342,9 @@ static hf_register_info hf_net[] = {
 	NODE(hf_rwh, "Raw Header", "rwh", NULL),
 	FIELD(hf_rwh_rsv, "Reserved", "rwh.rsv", FT_UINT16, BASE_HEX, NULL, 0, NULL),
 	FIELD(hf_rwh_etype, "Ethertype", "rwh.etype", FT_UINT16, BASE_HEX, NULL, 0, NULL),
+};
+
+static hf_register_info hf_of_bth[] = {
 	NODE(hf_bth, "Base Transport Header", "bth", NULL),
 	FIELD(hf_bth_opcode, "Opcode", "bth.opcode", FT_UINT8, BASE_HEX | BASE_EXT_STRING, &opcode_vals_ext, 0, NULL),
 	FIELD(hf_bth_se, "Solicited Event", "bth.se", FT_BOOLEAN, 8, NULL, 0x80,
@@ -436,6 +410,40 @@ static hf_register_info hf_ext[] = {
 	FIELD(hf_ieth_rkey, "R_Key to invalidate", "ieth.rkey", FT_UINT32, BASE_HEX, NULL, 0, NULL),
 };
 
+/* ---- all headers ---- */
+
+void rdma_headers_add(struct rdma_ctx *c)
+{
+	const struct vs_pkt *p = &c->pkt;
+	int off = 0;
+
+	if (c->tree == NULL)
+		return;
+	if (c->start == RDMA_START_LRH) {
+		add_lrh(c);
+		off = 8;
+	}
+	if (p->encap == VS_ENCAP_IB_GRH || p->encap == VS_ENCAP_ROCEV1) {
+		add_grh(c, off);
+		off += 40;
+	}
+	if (p->flags & VS_PKT_HAS_RWH)
+		add_rwh(c, off);
+	if (!(p->flags & VS_PKT_HAS_BTH))
+		return;
+	if (rdma_wanted(c->tree, hf_of_bth, G_N_ELEMENTS(hf_of_bth)))
+		add_bth(c, off);
+	off += 12;
+	if (!rdma_wanted(c->tree, hf_ext, G_N_ELEMENTS(hf_ext)))
+		return;
+	for (unsigned i = 0; p->hdrs >> i != 0; i++) {
+		if (p->hdrs & (1u << i)) {
+			add_ext[i](c, off);
+			off += vs_hdr_size[i];
+		}
+	}
+}
+
 void rdma_headers_register(int proto)
 {
 	int *ett[] = {&ett_lrh, &ett_grh, &ett_bth, &ett_rwh};
@@ -445,6 +453,7 @@ void rdma_headers_register(int proto)
 	for (int i = 0; i < VS_HDR_COUNT; i++)
 		ett_exts[i] = &ett_ext[i];
 	proto_register_field_array(proto, hf_net, G_N_ELEMENTS(hf_net));
+	proto_register_field_array(proto, hf_of_bth, G_N_ELEMENTS(hf_of_bth));
 	proto_register_field_array(proto, hf_ext, G_N_ELEMENTS(hf_ext));
 	rdma_subtrees_register(ett, G_N_ELEMENTS(ett));
 	rdma_subtrees_register(ett_exts, VS_HDR_COUNT);

@@ -29,7 +29,7 @@ $(PLUGIN_OBJS): $(B)/obj/%.o: %.c
 	@mkdir -p $(@D)
 	$(CC) -std=gnu11 -D_DEFAULT_SOURCE $(WARN) $(BASE) $(DEFS) $(patsubst -I%,-isystem %,$(WS_CFLAGS)) $(CFLAGS) $(CPPFLAGS) -c -o $@ $<
 
-# The wire library alone, and none of its symbols shown to the host. Nothing may stay undefined, where
+# The wire library and the monitor alone, and none of their symbols shown to the host. Nothing may stay undefined, where
 # the libraries to look in are there (a sanitizer's runtime comes from the host).
 PLUGIN_LDFLAGS := -Wl,--exclude-libs,ALL
 ifeq ($(SAN),)
@@ -38,9 +38,9 @@ PLUGIN_LDFLAGS += -Wl,-z,defs
 endif
 endif
 
-$(PLUGIN_SO): $(PLUGIN_OBJS) $(B)/libvs-wire.a
+$(PLUGIN_SO): $(PLUGIN_OBJS) $(LIBJUDGE) $(LIBWIRE)
 	@mkdir -p $(@D)
-	$(CC) $(OPT) $(SANFLAGS) -shared $(LDFLAGS) $(PLUGIN_LDFLAGS) -o $@ $(PLUGIN_OBJS) $(B)/libvs-wire.a $(WS_LIBS) -ldeflate
+	$(CC) $(OPT) $(SANFLAGS) -shared $(LDFLAGS) $(PLUGIN_LDFLAGS) -o $@ $(PLUGIN_OBJS) $(LIBJUDGE) $(LIBWIRE) $(WS_LIBS) -ldeflate
 
 include $(wildcard dissector/*/module.mk)
 

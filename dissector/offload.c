@@ -46,6 +46,14 @@ uint32_t rdma_offload_count(tvbuff_t *tvb, uint32_t len)
 	return vs_offload_count(&o, len);
 }
 
+bool rdma_offload_packet(tvbuff_t *tvb, const struct rdma_net *net, const struct vs_pkt *whole, uint32_t k,
+			 uint32_t off, uint32_t len, unsigned opt, struct vs_pkt *seg)
+{
+	struct vs_offload o = offload_of(tvb, net);
+
+	return vs_offload_packet(&o, whole, k, off, len, opt, seg) == VS_OK;
+}
+
 void rdma_offload_check(struct rdma_ctx *seg, const struct rdma_net *net, uint32_t k)
 {
 	struct vs_offload o = offload_of(seg->tvb, net);

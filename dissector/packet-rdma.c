@@ -3,9 +3,9 @@
  * packet-rdma.c - the protocol: entry points, the order of work, hand-off, tap.
  *
  * One packet goes through: find its IP header (crc.c), parse it with the wire library, check the
- * CRCs, set addresses and columns, show it (headers.c, here, crc.c, expert.c), tap it, hand its
- * payload on (mad.c, ulp.c, or ipv6 and the ethertype table for raw packets over native IB).
- * Without a tree nothing is built for one; CRCs and expert items are worked out all the same.
+ * CRCs, set addresses and columns, analyse it (analysis.c), show it (headers.c, here, crc.c, expert.c), tap it, hand
+ * its payload on (mad.c, ulp.c, or ipv6 and the ethertype table for raw packets over native IB). Without a tree nothing
+ * is built for one; CRCs and expert items are worked out all the same.
  */
 #include "rdma.h"
 
@@ -215,6 +215,34 @@ static void set_columns(struct rdma_ctx *c, char info[INFO_LEN])
 	col_add_str(cinfo, COL_INFO, info);
 }
 
+/* What the analysis says of `c`: for the Info column of the frame, and the root of the tree. */
+static void add_tag(struct rdma_ctx *c, struct rdma_ctx *whole)
+{
+	char tag[INFO_LEN];
+
+	if (!c->analysed || (!col_get_writable(c->pinfo->cinfo, COL_INFO) && c->tree == NULL))
+		return;
+	rdma_analysis_tag(c, tag, sizeof(tag));
+	if (tag[0] == '\0')
+		return;
+	if (c->item != NULL)
+		proto_item_append_text(c->item, "%s", tag);
+	if (whole->tags++ > 0)
+		return;
+	whole->tag = c == whole ? wmem_strdup(c->pinfo->pool, tag)
+				: wmem_strdup_printf(c->pinfo->pool, " segment %u:%s", c->segment, tag);
+}
+
+/* Of several segments the first speaks. */
+static void append_tag(const struct rdma_ctx *c)
+{
+	if (c->tag == NULL)
+		return;
+	col_append_str(c->pinfo->cinfo, COL_INFO, c->tag);
+	if (c->tags > 1)
+		col_append_fstr(c->pinfo->cinfo, COL_INFO, " and %u more", c->tags - 1);
+}
+
 /*
  * After the hand-off: upper layers write the column anew, and these must not be lost. Each once in a frame, however
  * many layers of ours it has.
@@ -224,7 +252,10 @@ static void add_notes(struct rdma_ctx *c)
 	char notes[INFO_LEN];
 	uint32_t *said;
 
-	if (!col_get_writable(c->pinfo->cinfo, COL_INFO) || rdma_info_notes(c, 0, notes, sizeof(notes)) == 0)
+	if (!col_get_writable(c->pinfo->cinfo, COL_INFO))
+		return;
+	append_tag(c);
+	if (rdma_info_notes(c, 0, notes, sizeof(notes)) == 0)
 		return;
 	said = p_get_proto_data(c->pinfo->pool, c->pinfo, proto_rdma, SAID_KEY);
 	if (said == NULL) {
@@ -327,6 +358,8 @@ static void tap(struct rdma_ctx *c, uint32_t frame_len)
 	t->frame_len = frame_len;
 	copy_address_shallow(&t->src, &c->pinfo->src);
 	copy_address_shallow(&t->dst, &c->pinfo->dst);
+	if (c->analysed)
+		t->analysis = wmem_memdup(c->pinfo->pool, &c->analysis, sizeof(c->analysis));
 	tap_queue_packet(rdma_tap_id, c->pinfo, t);
 }
 
@@ -382,12 +415,14 @@ static void show(struct rdma_ctx *c)
 	raise_reasons(c);
 	if (c->cut == RDMA_CUT_BEFORE)
 		expert_add_info(c->pinfo, c->item, &ei_cut);
+	rdma_analysis_show(c);
 }
 
 /* ---- super-packets ---- */
 
-/* Number `k`: `len` bytes at `off`. */
-static void dissect_segment(struct rdma_ctx *whole, const struct rdma_net *net, uint32_t k, uint32_t off, uint32_t len)
+/* Number `k`: `len` bytes at `off`. `all` is the datagram as if it were one packet. */
+static void dissect_segment(struct rdma_ctx *whole, const struct rdma_net *net, const struct vs_pkt *all, uint32_t k,
+			    uint32_t off, uint32_t len)
 {
 	const uint32_t cap = MIN(tvb_captured_length(whole->tvb) - off, len);
 	const uint32_t wire = MIN(tvb_reported_length(whole->tvb) - off, len);
@@ -395,8 +430,10 @@ static void dissect_segment(struct rdma_ctx *whole, const struct rdma_net *net, 
 			     .top_tree = whole->top_tree,
 			     .start = RDMA_START_BTH,
 			     .dc = whole->dc,
-			     .layer = whole->layer};
+			     .layer = whole->layer,
+			     .segment = k + 1};
 	char info[INFO_LEN] = "";
+	struct vs_pkt sent;
 
 	c.tvb = tvb_new_subset_length_caplen(whole->tvb, (int)off, (int)cap, (int)wire);
 	if (parse_bare(&c, cap, wire) != VS_OK) {
@@ -418,12 +455,16 @@ static void dissect_segment(struct rdma_ctx *whole, const struct rdma_net *net, 
 		whole->first_bad_segment = k + 1;
 	c.reason_count = (uint32_t)vs_pkt_validate(&c.pkt, VS_CRC_UNVERIFIED, VS_CRC_UNVERIFIED, c.reasons,
 						   G_N_ELEMENTS(c.reasons));
+	if (rdma_offload_packet(whole->tvb, net, all, k, off, len, parse_opt(&c), &sent))
+		rdma_analysis_packet(&c, &sent, true);
 	show(&c);
+	add_tag(&c, whole);
 	tap(&c, (uint32_t)net->len + wire);
 	hand_on(&c);
 }
 
-static void dissect_super_packet(struct rdma_ctx *c, const struct rdma_net *net, uint32_t seg_len)
+static void dissect_super_packet(struct rdma_ctx *c, const struct rdma_net *net, const struct vs_pkt *all,
+				 uint32_t seg_len)
 {
 	const address src = c->pinfo->src, dst = c->pinfo->dst;
 	uint32_t cap = tvb_captured_length(c->tvb), off = 0;
@@ -434,7 +475,7 @@ static void dissect_super_packet(struct rdma_ctx *c, const struct rdma_net *net,
 	expert_add_info(c->pinfo, c->tree != NULL ? ti : NULL, &ei_offload);
 	for (uint32_t k = 0; off < cap; k++, off += seg_len) {
 		seg_len = rdma_offload_next(c->tvb, off, seg_len);
-		dissect_segment(c, net, k, off, seg_len);
+		dissect_segment(c, net, all, k, off, seg_len);
 		/* What an upper layer put there in their place was for this segment alone. */
 		c->pinfo->src = src;
 		c->pinfo->dst = dst;
@@ -501,6 +542,7 @@ static int dissect(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, enum rdm
 			     .layer = pinfo->curr_proto_layer_num};
 	uint32_t seg_len = 0;
 	struct rdma_net net;
+	struct vs_pkt all;
 	char info[INFO_LEN];
 	int err = tvb_captured_length(tvb) > 0 ? parse(&c, &net) : VS_ERR_NOT_RDMA;
 
@@ -515,6 +557,7 @@ static int dissect(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, enum rdm
 	}
 	seg_len = rdma_offload_segment_len(&c, &net);
 	if (seg_len != 0) {
+		all = c.pkt;
 		c.segments = rdma_offload_count(tvb, seg_len);
 		c.icrc = (struct rdma_crc){.status = VS_CRC_UNVERIFIED, .reason = "segmentation-offload super-packet"};
 		c.reason_count = 0; /* each segment is judged on its own; the first speaks for all in the Info column */
@@ -525,9 +568,11 @@ static int dissect(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, enum rdm
 	set_columns(&c, info);
 	begin_tree(&c, -1, info);
 	if (seg_len != 0) {
-		dissect_super_packet(&c, &net, seg_len);
+		dissect_super_packet(&c, &net, &all, seg_len);
 	} else {
+		rdma_analysis_packet(&c, &c.pkt, net.lengths_zero);
 		show(&c);
+		add_tag(&c, &c);
 		tap(&c, pinfo->fd->pkt_len);
 		hand_on(&c);
 	}
@@ -644,6 +689,8 @@ void rdma_register(void)
 	rdma_mad_register(proto_rdma);
 	rdma_ulp_register(proto_rdma);
 	rdma_stats_register(proto_rdma);
+	rdma_analysis_register(module);
+	rdma_analysis_show_register(proto_rdma);
 }
 
 void rdma_handoff(void)
@@ -653,4 +700,5 @@ void rdma_handoff(void)
 	rdma_takeover_handoff(dissect_lrh, dissect_grh, dissect_bth);
 	rdma_mad_handoff();
 	rdma_ulp_handoff();
+	rdma_analysis_handoff();
 }

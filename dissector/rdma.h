@@ -14,6 +14,7 @@
  *   takeover.c     which dissector tables we take from the built-in, and giving them back
  *   mad.c          MAD header; MAD classes other than CM go to the built-in
  *   cm.c           CM messages
+ *   analysis.h     what a packet is to those before it: the monitor inside Wireshark
  *   ulp.c          upper-layer protocols: who gets the payload, on what evidence
  *   stats.c        -z rdma,opcodes; conversation and endpoint tables by QP
  */
@@ -21,6 +22,7 @@
 #define RDMA_H
 
 #include "compat.h"
+#include "store.h"
 
 #include "vs/icrc.h"
 #include "vs/wire.h"
@@ -90,11 +92,16 @@ struct rdma_ctx {
 	uint8_t layer;        /* 1, or more inside another packet of ours (RoCE over IPoIB) */
 	uint32_t payload_len; /* as on the wire, without pad */
 	uint32_t segments;    /* packets in this datagram, when it is an offload super-packet; 0 otherwise */
+	uint32_t segment;     /* number of this one in a super-packet, from 1 on; 0 otherwise */
 	uint32_t bad_segments, first_bad_segment; /* how many of them have a bad ICRC; number of the first, from 1 on */
 	struct rdma_crc icrc, vcrc;
 	enum vs_reason reasons[RDMA_REASONS_MAX]; /* broken rules, most basic first */
 	uint32_t reason_count;                    /* may be larger than the array */
 	proto_item *at[RDMA_AT_COUNT];            /* NULL where the header is not there, or no tree is wanted */
+	uint32_t tags;                            /* packets in this datagram that have one */
+	const char *tag;                          /* what the analysis has for the Info column; NULL: nothing */
+	bool analysed;                            /* `analysis` is filled */
+	struct rdma_analysis analysis;
 };
 
 /* Tap record, one per packet with a BTH; packet scope. Tap name "rdma". */
@@ -105,10 +112,25 @@ struct rdma_tap {
 	uint32_t payload_len; /* as on the wire, without pad */
 	uint32_t frame_len;   /* as on the wire */
 	address src, dst;     /* of this layer: an upper one may change those of pinfo before the tap runs */
+	const struct rdma_analysis *analysis; /* NULL: not analysed */
 };
 
 /* headers.c: the name of a BTH opcode, "DC ..." for `dc`; static; never NULL. */
 const char *rdma_opcode_name(uint8_t opcode, bool dc);
+
+/*
+ * Whether one of these fields is asked for: by a tree that is shown, a filter, a column. Making items that nobody wants
+ * costs more than looking.
+ */
+static inline bool rdma_wanted(const proto_tree *tree, const hf_register_info *fields, size_t count)
+{
+	if (tree == NULL || PTREE_DATA(tree)->visible)
+		return tree != NULL;
+	for (size_t i = 0; i < count; i++)
+		if (fields[i].hfinfo.ref_type != HF_REF_TYPE_NONE)
+			return true;
+	return false;
+}
 
 /* headers.c */
 void rdma_headers_register(int proto);
@@ -157,6 +179,9 @@ bool rdma_crc_icrc_wanted(void); /* by preference */
 uint32_t rdma_offload_segment_len(const struct rdma_ctx *c, const struct rdma_net *net);
 uint32_t rdma_offload_next(tvbuff_t *tvb, uint32_t off, uint32_t len);
 uint32_t rdma_offload_count(tvbuff_t *tvb, uint32_t len);
+/* Packet number `k` of the super-packet `whole`, parsed from the IP header on: as it will be sent. */
+bool rdma_offload_packet(tvbuff_t *tvb, const struct rdma_net *net, const struct vs_pkt *whole, uint32_t k,
+			 uint32_t off, uint32_t len, unsigned opt, struct vs_pkt *seg);
 void rdma_offload_check(struct rdma_ctx *seg, const struct rdma_net *net, uint32_t k);
 
 /* expert.c */
@@ -165,6 +190,23 @@ void rdma_expert_register(int proto);
 void rdma_expert_reason(struct rdma_ctx *c, proto_item *item, enum vs_reason r);
 /* The same on the item of the header that `r` is about. */
 void rdma_expert_at(struct rdma_ctx *c, enum vs_reason r);
+
+/* analysis.c */
+void rdma_analysis_register(module_t *module);
+void rdma_analysis_handoff(void);
+/*
+ * Fills c->analysis. `p` is c->pkt with its network headers; `offloaded`: its lengths are still to be filled in. To be
+ * called once for each packet each time that its frame is dissected.
+ */
+void rdma_analysis_packet(struct rdma_ctx *c, const struct vs_pkt *p, bool offloaded);
+
+/* analysis_show.c */
+void rdma_analysis_show_register(int proto);
+/* Adds the tree of the analysis, when one is wanted, and raises its expert items. */
+void rdma_analysis_show(struct rdma_ctx *c);
+
+/* analysis_mark.c: what is to be said in the Info column: " [Retransmission of #12: timeout]"; usually "". */
+void rdma_analysis_tag(const struct rdma_ctx *c, char *buf, size_t len);
 
 /* mad.c: decodes `tvb` (the payload of a packet to or from QP 0 or 1). Always handles it. */
 void rdma_mad_register(int proto);

@@ -4,15 +4,34 @@
 # that two passes say the same as one. Sourced by run.sh.
 # shellcheck shell=bash disable=SC2154
 
-# Frames that are ours; what TCP and ICMP say of a request depends on having seen the answer, so it
-# differs between the passes by design (there is ping over IPoIB among the captures).
+# What names a later frame is there in the second pass alone, as everywhere in Wireshark.
+FORWARD='^ *\[(Response|Acknowledged|Sent again) in frame: [0-9]*\]$'
+FORWARD_FIELDS=(rdma.analysis.response_in rdma.analysis.ack_in rdma.analysis.repeated_in)
+
+# in_passes NAME TSHARK-OPTIONS...: the same in one pass and in two, but for lines FORWARD. Frames that are ours: what TCP
+# and ICMP say of a request depends on having seen the answer (there is ping over IPoIB among the captures).
+in_passes() {
+	local name=$1
+	shift
+	ours -r "$W/all.pcapng" -Y 'rdma && !icmp && !icmpv6' "$@" >"$W/$name.1" &&
+		ours -r "$W/all.pcapng" -2 -Y 'rdma && !icmp && !icmpv6' "$@" >"$W/$name.2" || return
+	grep -vE "$FORWARD" "$W/$name.2" >"$W/$name.2.backward"
+	[ -s "$W/$name.1" ] && same "$W/$name.1" "$W/$name.2.backward"
+}
+
+# Every field of the analysis but those that name a later frame.
+backward_fields() {
+	ours_first -G fields | awk -F'\t' '$3 ~ /^rdma\.(analysis|expert|rule)($|\.)/ { print $3 }' | sort -u |
+		grep -vxF "$(printf '%s\n' "${FORWARD_FIELDS[@]}")"
+}
+
 two_passes() {
-	ours -r "$W/all.pcapng" -Y 'rdma && !icmp && !icmpv6' -V >"$W/pass1" && ours -r "$W/all.pcapng" -2 -Y 'rdma && !icmp && !icmpv6' -V >"$W/pass2" || return
-	[ -s "$W/pass1" ] && same "$W/pass1" "$W/pass2" || return
-	ours -r "$W/all.pcapng" -Y 'rdma && !icmp && !icmpv6' -T fields -e frame.number -e _ws.col.Info -e rdma.icrc.status \
-		-e ip.src -e ip.dst -e rdma.bth.psn >"$W/pass1" &&
-		ours -r "$W/all.pcapng" -2 -Y 'rdma && !icmp && !icmpv6' -T fields -e frame.number -e _ws.col.Info -e rdma.icrc.status -e ip.src \
-			-e ip.dst -e rdma.bth.psn >"$W/pass2" && same "$W/pass1" "$W/pass2"
+	local args names
+	mapfile -t names < <(backward_fields)
+	mapfile -t args < <(fields frame.number _ws.col.Info rdma.icrc.status ip.src ip.dst rdma.bth.psn _ws.expert.message "${names[@]}")
+	[ "${#names[@]}" -gt 60 ] || { echo "${#names[@]} fields only" && return 1; }
+	in_passes trees -V && in_passes fields -T fields "${args[@]}" && in_passes expert -q -z expert,'rdma && !icmp && !icmpv6' || return
+	grep -cE "$FORWARD" "$W/trees.2" && ! grep -E "$FORWARD" "$W/trees.1"
 }
 
 COLUMNS='gui.column.format:"No.","%m","Source","%s","Destination","%d","Protocol","%p","Length","%L","Info","%i"'

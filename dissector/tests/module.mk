@@ -43,7 +43,7 @@ STRICT_SO := $(B)/strict/$(WS_SERIES)/epan/verbscope.so
 $(STRICT_O): $(DT)/strict.c
 	@mkdir -p $(@D)
 	$(CC) -std=gnu11 -D_DEFAULT_SOURCE $(WARN) $(BASE) -I. $(patsubst -I%,-isystem %,$(WS_CFLAGS)) $(CFLAGS) $(CPPFLAGS) -c -o $@ $<
-$(STRICT_SO): $(STRICT_O) $(PLUGIN_OBJS) $(LIBWIRE)
+$(STRICT_SO): $(STRICT_O) $(PLUGIN_OBJS) $(LIBJUDGE) $(LIBWIRE)
 	@mkdir -p $(@D)
 	$(CC) $(OPT) $(SANFLAGS) -shared $(LDFLAGS) -Wl,--exclude-libs,ALL -Wl,--wrap=tvb_get_ptr -o $@ $^ $(WS_LIBS) -ldeflate
 

@@ -39,14 +39,20 @@ static void mon_bits(struct mon_now *n)
 
 void mon_header_alone(struct mon_now *n)
 {
-	enum vs_reason why[VS_REASON_WIRE_LAST];
-	size_t count;
+	enum vs_reason found[VS_REASON_WIRE_LAST];
+	const enum vs_reason *why = n->in->reasons;
+	size_t count = n->in->reason_count;
 
 	if (n->in->icrc == VS_CRC_BAD) {
 		mon_find(n, VS_RULE_ICRC_BAD, 0, "%s", vs_rule_info(VS_RULE_ICRC_BAD)->sentence);
 		return;
 	}
-	count = vs_pkt_validate(n->p, n->in->icrc, n->in->vcrc, why, VS_REASON_WIRE_LAST);
+	if (why == NULL) {
+		count = vs_pkt_validate(n->p, n->in->icrc, n->in->vcrc, found, VS_REASON_WIRE_LAST);
+		why = found;
+	} else if (n->in->vcrc == VS_CRC_BAD) {
+		mon_find(n, VS_RULE_VCRC_BAD, 0, "%s", vs_rule_info(VS_RULE_VCRC_BAD)->sentence);
+	}
 	for (size_t i = 0; i < count && i < VS_REASON_WIRE_LAST; i++) {
 		const enum vs_rule rule = (enum vs_rule)rule_of_reason[why[i]];
 

@@ -131,6 +131,9 @@ struct vs_mon_packet {
 	enum vs_crc_status icrc, vcrc;
 	uint8_t vantage; /* which of the capture points: flows of different ones are apart */
 	bool offloaded;  /* one of a segmentation-offload super-packet: its lengths were never on a wire */
+	/* what vs_pkt_validate says of it, leaving CRCs out, for who knows that already; NULL: it is asked here */
+	const enum vs_reason *reasons;
+	size_t reason_count;
 };
 
 /* ---- the monitor ---- */
