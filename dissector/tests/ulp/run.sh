@@ -10,7 +10,7 @@
 set -u
 # shellcheck source=dissector/tests/lib.sh
 . "$(dirname "$0")/../lib.sh"
-need "$TSHARK"
+need "$TSHARK" mergecap
 cd "$ROOT" || exit 2
 EXPECTED=$HERE/ulp/expected.txt
 MKULP=${MKULP:-$B/tests/mkulp}
@@ -51,11 +51,15 @@ expected_claims() {
 	all_claims >"$W/claims" && same "$EXPECTED" "$W/claims"
 }
 
-# What RPC-over-RDMA does not show again in a second pass, it doesn't show for the built-in either.
+# What RPC-over-RDMA does not show again in a second pass, it doesn't show for the built-in either. All of them as one
+# file: a start of tshark costs 0.2 s.
 two_passes() {
-	all_claims -2 | sed 's/rpcordma:data/rpcordma/' >"$W/claims2" || return
-	sed 's/rpcordma:data/rpcordma/' "$EXPECTED" >"$W/expected2"
-	same "$W/expected2" "$W/claims2"
+	local files=("${names[@]/#/$W/captures/}")
+	files=("${files[@]/%/.pcap}")
+	mergecap -a -F pcapng -w "$W/captures/all.pcap" "${files[@]}" || return
+	claims all | sed 's/rpcordma:data/rpcordma/' >"$W/claims1" || return
+	claims all -2 | sed 's/rpcordma:data/rpcordma/' >"$W/claims2" || return
+	[ "$(wc -l <"$W/claims1")" -gt 50 ] && same "$W/claims1" "$W/claims2"
 }
 
 # What the built-in finds in these, apart from what it then calls malformed, must be there.
