@@ -357,6 +357,11 @@ static bool transmit(struct vs_sim *sim)
 	return any;
 }
 
+uint64_t vs_sim_next(const struct vs_sim *sim)
+{
+	return next_instant(sim);
+}
+
 bool vs_sim_busy(const struct vs_sim *sim)
 {
 	return next_instant(sim) != VS_NEVER;

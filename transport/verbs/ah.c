@@ -55,12 +55,13 @@ struct ibv_ah *ibv_create_ah(struct ibv_pd *pd, struct ibv_ah_attr *attr)
 	ref_av(&av, attr);
 	ah->vs = vs_ah_create(ref_pd(pd)->vs, &av, &err);
 	if (ah->vs == NULL)
-		(void)ref_refuse("ibv_create_ah", err);
+		(void)ref_refuse(ref_pd(pd)->dev, "ibv_create_ah", err);
 	ref_leave_quiet();
 	if (ah->vs == NULL) {
 		free(ah);
 		return NULL;
 	}
+	ah->dev = ref_pd(pd)->dev;
 	ah->ah.context = pd->context;
 	ah->ah.pd = pd;
 	return &ah->ah;
@@ -72,7 +73,7 @@ int ibv_destroy_ah(struct ibv_ah *ah)
 
 	if (!ref_enter())
 		return errno;
-	rc = ref_error("ibv_destroy_ah", vs_ah_destroy(ref_ah(ah)->vs));
+	rc = ref_error(ref_ah(ah)->dev, "ibv_destroy_ah", vs_ah_destroy(ref_ah(ah)->vs));
 	ref_leave_quiet();
 	if (rc == 0)
 		free(ah);
@@ -81,15 +82,15 @@ int ibv_destroy_ah(struct ibv_ah *ah)
 
 /* ---- the way back to a sender ---- */
 
-/* Index of one of our GIDs; -1. */
-static int gid_index(const uint8_t gid[16])
+/* Index of one of the device's GIDs; -1. */
+static int gid_index(const struct vs_dev *dev, const uint8_t gid[16])
 {
 	int found = -1;
 
 	if (!ref_enter())
 		return -1;
 	for (int i = 0; i < VS_GID_TABLE_LEN && found < 0; i++) {
-		const struct vs_gid_entry *e = &vs_dev_attr(ref.dev)->gids[i];
+		const struct vs_gid_entry *e = &vs_dev_attr(dev)->gids[i];
 
 		if (e->type != VS_GID_NONE && memcmp(e->gid, gid, 16) == 0)
 			found = i;
@@ -130,7 +131,6 @@ int ibv_init_ah_from_wc(struct ibv_context *context, uint8_t port_num, struct ib
 	uint8_t own[16];
 	int index;
 
-	(void)context;
 	memset(ah_attr, 0, sizeof(*ah_attr));
 	ah_attr->dlid = wc->slid;
 	ah_attr->sl = wc->sl;
@@ -140,7 +140,7 @@ int ibv_init_ah_from_wc(struct ibv_context *context, uint8_t port_num, struct ib
 		return 0;
 	ah_attr->is_global = 1;
 	read_grh(grh, ah_attr, own);
-	index = gid_index(own);
+	index = gid_index(ref_dev(context), own);
 	/* A multicast address is nobody's: the first address answers. */
 	if (index < 0 && (own[0] == 0xff || (own[12] & 0xf0) == 0xe0))
 		index = 0;
@@ -165,10 +165,9 @@ int ibv_resolve_eth_l2_from_gid(struct ibv_context *context, struct ibv_ah_attr 
 	const struct vs_dev_attr *a;
 	bool known;
 
-	(void)context;
 	if (!ref_enter())
 		return -1;
-	a = vs_dev_attr(ref.dev);
+	a = vs_dev_attr(ref_dev(context));
 	known = a->neighbour != NULL && a->neighbour(a->neighbour_ctx, attr->grh.dgid.raw, eth_mac);
 	ref_leave_quiet();
 	*vid = UINT16_MAX; /* no VLAN */

@@ -2,6 +2,8 @@
 /*
  * cm_link.c - the door through which our librdmacm.so.1 reaches the engine of this process.
  */
+#include <time.h>
+
 #include "verbs/cm_link.h"
 #include "verbs/ref.h"
 
@@ -12,9 +14,9 @@ static void attach(void (*deliver)(void))
 	pthread_mutex_unlock(&ref.lock);
 }
 
-static struct vs_dev *device(void)
+static struct vs_dev *device(struct ibv_context *context)
 {
-	return ref.dev;
+	return ref_dev(context);
 }
 
 /* splitmix64: PSNs and ports that nobody guesses, but the same for the same seed. */
@@ -31,14 +33,15 @@ static uint64_t draw(void)
 	return z ^ z >> 31;
 }
 
-static int qp_attr(const struct vs_conn *c, enum ibv_qp_state to, struct ibv_qp_attr *attr, int *mask)
+static int qp_attr(const struct vs_dev *dev, const struct vs_conn *c, enum ibv_qp_state to, struct ibv_qp_attr *attr,
+		   int *mask)
 {
 	struct vs_qp_attr a;
 	uint32_t m;
 	int rc = vs_conn_qp_attr(c, (enum vs_qp_state)to, &a, &m);
 
 	if (rc != VS_OK)
-		return ref_error("rdma_init_qp_attr", rc);
+		return ref_error(dev, "rdma_init_qp_attr", rc);
 	attr->qp_state = to;
 	attr->path_mtu = (enum ibv_mtu)a.path_mtu;
 	attr->rq_psn = a.rq_psn;
@@ -58,6 +61,42 @@ static int qp_attr(const struct vs_conn *c, enum ibv_qp_state to, struct ibv_qp_
 	return 0;
 }
 
+/* ---- time ---- */
+
+static void signal_channel(void)
+{
+	if (ref.sim != NULL)
+		ref_virtual_signal();
+}
+
+static int wait_for(int fd)
+{
+	return ref.sim != NULL ? ref_virtual_wait(fd) : 0;
+}
+
+/* Outside. */
+static uint64_t now(void)
+{
+	uint64_t t;
+
+	if (ref.sim == NULL)
+		return ref_real_now();
+	pthread_mutex_lock(&ref.lock);
+	t = ref.sim != NULL ? ref_now() : 0;
+	pthread_mutex_unlock(&ref.lock);
+	return t;
+}
+
+static void sleep_for(uint64_t ns)
+{
+	const struct timespec ts = {.tv_sec = (time_t)(ns / 1000000000u), .tv_nsec = (long)(ns % 1000000000u)};
+
+	if (ref.sim != NULL)
+		ref_virtual_sleep(ns);
+	else
+		(void)nanosleep(&ts, NULL);
+}
+
 const struct ref_cm_link *ref_cm_link(void)
 {
 	static const struct ref_cm_link link = {.enter = ref_enter,
@@ -69,6 +108,11 @@ const struct ref_cm_link *ref_cm_link(void)
 						.error = ref_error,
 						.qp_attr = qp_attr,
 						.ah_attr = ref_ah_attr,
+						.channel = ref_fd_own,
+						.signal = signal_channel,
+						.wait = wait_for,
+						.now = now,
+						.sleep = sleep_for,
 						.dev_attr = vs_dev_attr,
 						.listen = vs_listen,
 						.unlisten = vs_unlisten,

@@ -22,12 +22,25 @@ struct ref_cm_link {
 	void (*send)(void);
 	/* `deliver` is called inside whenever events may have come. */
 	void (*attach)(void (*deliver)(void));
-	struct vs_dev *(*device)(void);
+	struct vs_dev *(*device)(struct ibv_context *context);
 	uint64_t (*random)(void); /* from the seed */
 	/* The errno of a negative vs_err, after saying why when that is asked for. */
-	int (*error)(const char *verb, int err);
-	int (*qp_attr)(const struct vs_conn *c, enum ibv_qp_state to, struct ibv_qp_attr *attr, int *mask);
+	int (*error)(const struct vs_dev *dev, const char *verb, int err);
+	int (*qp_attr)(const struct vs_dev *dev, const struct vs_conn *c, enum ibv_qp_state to,
+		       struct ibv_qp_attr *attr, int *mask);
 	void (*ah_attr)(struct ibv_ah_attr *attr, const struct vs_av *av);
+
+	/*
+	 * Virtual time, on the simulated wire. `channel`: a descriptor becomes readable by what happens there, or no
+	 * longer (then it may be closed). signal, inside: it has become so. wait, outside: until it is so (0 or -1), or
+	 * one look if it is non-blocking; where time is real, 0 at once. now (ns) and sleep, outside: in the time that
+	 * there is.
+	 */
+	void (*channel)(int fd, bool on);
+	void (*signal)(void);
+	int (*wait)(int fd);
+	uint64_t (*now)(void);
+	void (*sleep)(uint64_t ns);
 
 	/* vs/conn.h, vs/dev.h: inside */
 	const struct vs_dev_attr *(*dev_attr)(const struct vs_dev *dev);

@@ -3,7 +3,7 @@
  * config.c - settings, from the environment: vs-run writes them there, having checked them; whoever preloads the
  * library by hand may set them too. Lists are separated by newlines.
  *
- *   VS_IP VS_MTU VS_SEED VS_DEVIATION VS_FAULT VS_CAPTURE VS_COUNTERS VS_EXPLAIN VS_NO_GSO VS_QUIET
+ *   VS_SIM VS_IP VS_MTU VS_SEED VS_DEVIATION VS_FAULT VS_CAPTURE VS_TRACE VS_COUNTERS VS_EXPLAIN VS_NO_GSO VS_QUIET
  */
 #include <arpa/inet.h>
 #include <stdlib.h>
@@ -80,14 +80,16 @@ static int read_deviations(struct ref_config *c)
 	int rc = 0;
 
 	while (rc == 0 && copy != NULL && (word = next(&list)) != NULL) {
-		enum vs_deviation d = vs_deviation_by_name(word);
+		int only = strncmp(word, "ref0:", 5) == 0 ? 0 : strncmp(word, "ref1:", 5) == 0 ? 1 : -1;
+		enum vs_deviation d = vs_deviation_by_name(only >= 0 ? word + 5 : word);
 
 		if (d == VS_DEVIATION_COUNT) {
 			ref_say("VS_DEVIATION: there is no deviation \"%s\"", word);
 			rc = EINVAL;
-		} else {
-			c->deviations |= 1ull << d;
 		}
+		for (int i = 0; rc == 0 && i < REF_DEVICES; i++)
+			if (only < 0 || only == i)
+				c->deviations[i] |= 1ull << d;
 	}
 	free(copy);
 	return rc;
@@ -109,21 +111,34 @@ static int read_faults(struct ref_config *c)
 	return 0;
 }
 
+static const char *path(const char *name)
+{
+	const char *v = getenv(name);
+
+	return v != NULL && v[0] != '\0' ? v : NULL;
+}
+
+bool ref_config_sim(void)
+{
+	return flag("VS_SIM");
+}
+
 int ref_config_read(struct ref_config *c)
 {
 	const char *seed = getenv("VS_SEED");
 	int rc;
 
 	memset(c, 0, sizeof(*c));
+	c->sim = ref_config_sim();
 	c->no_gso = flag("VS_NO_GSO");
 	c->explain = flag("VS_EXPLAIN");
 	c->counters = flag("VS_COUNTERS");
 	c->quiet = flag("VS_QUIET");
-	c->capture = getenv("VS_CAPTURE");
-	if (c->capture != NULL && c->capture[0] == '\0')
-		c->capture = NULL;
+	c->capture = path("VS_CAPTURE");
+	c->trace = path("VS_TRACE");
 	/* Without a seed keys and QPNs differ from run to run, as those of any device do. */
-	c->seed = seed != NULL && seed[0] != '\0' ? strtoull(seed, NULL, 0) : ref_now() ^ (uint64_t)(uintptr_t)c << 20;
+	c->seed = seed != NULL && seed[0] != '\0' ? strtoull(seed, NULL, 0)
+						  : ref_real_now() ^ (uint64_t)(uintptr_t)c << 20;
 	rc = read_addresses(c);
 	if (rc == 0)
 		rc = read_mtu(c);

@@ -13,13 +13,18 @@ struct ref_cq *ref_cq_new(struct ibv_context *context, uint32_t cqe, void *cq_co
 	struct ref_cq *cq = calloc(1, sizeof(*cq));
 	int err = VS_ERR_INVAL;
 
+	if (channel != NULL && ref_dev(channel->context) != ref_dev(context)) {
+		errno = ref_mixed("ibv_create_cq");
+		free(cq);
+		return NULL;
+	}
 	if (cq == NULL || !ref_enter()) {
 		free(cq);
 		return NULL;
 	}
-	cq->vs = vs_cq_create(ref.dev, cqe, (uintptr_t)cq, &err);
+	cq->vs = vs_cq_create(ref_dev(context), cqe, (uintptr_t)cq, &err);
 	if (cq->vs == NULL)
-		(void)ref_refuse("ibv_create_cq", err);
+		(void)ref_refuse(ref_dev(context), "ibv_create_cq", err);
 	else
 		ref_context(context)->objects++;
 	if (cq->vs != NULL && channel != NULL)
@@ -59,7 +64,7 @@ int ibv_resize_cq(struct ibv_cq *cq, int cqe)
 		return EINVAL;
 	if (!ref_enter())
 		return errno;
-	rc = ref_error("ibv_resize_cq", vs_cq_resize(ref_cq(cq)->vs, (uint32_t)cqe));
+	rc = ref_error(ref_dev(cq->context), "ibv_resize_cq", vs_cq_resize(ref_cq(cq)->vs, (uint32_t)cqe));
 	if (rc == 0)
 		cq->cqe = cqe;
 	ref_leave_quiet();
@@ -74,7 +79,7 @@ int ibv_destroy_cq(struct ibv_cq *ibcq)
 	if (!ref_enter())
 		return errno;
 	ref_deliver_events();
-	rc = ref_error("ibv_destroy_cq", vs_cq_destroy(cq->vs));
+	rc = ref_error(ref_dev(ibcq->context), "ibv_destroy_cq", vs_cq_destroy(cq->vs));
 	if (rc == 0) {
 		ref_context(ibcq->context)->objects--;
 		ref_events_forget(&ref_context(ibcq->context)->async, cq);
@@ -104,6 +109,8 @@ int ref_cq_take(struct ref_cq *cq, struct vs_wc *wc, int n)
 
 	if (got != 0)
 		return got;
+	if (ref.sim != NULL)
+		return ref_virtual_look() ? vs_cq_poll(cq->vs, wc, n) : 0;
 	atomic_fetch_add_explicit(&ref.polls, 1, memory_order_relaxed);
 	return ref_progress() ? vs_cq_poll(cq->vs, wc, n) : 0;
 }
@@ -140,7 +147,7 @@ int ref_poll_cq(struct ibv_cq *cq, int n, struct ibv_wc *out)
 	do {
 		got = ref_cq_take(ref_cq(cq), wc, n - total < CHUNK ? n - total : CHUNK);
 		for (int i = 0; i < got; i++) {
-			ref_explain_wc(&wc[i]);
+			ref_explain_wc(ref_dev(cq->context), &wc[i]);
 			to_ibv(&out[total + i], &wc[i]);
 		}
 		if (got > 0)

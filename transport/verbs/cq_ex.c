@@ -5,7 +5,6 @@
  */
 #include <arpa/inet.h>
 #include <sched.h>
-#include <time.h>
 
 #include "verbs/ref.h"
 
@@ -28,7 +27,7 @@ static int take_next(struct ibv_cq_ex *ex)
 		return errno;
 	got = ref_cq_take(cq, &cq->wc, 1);
 	if (got == 1)
-		ref_explain_wc(&cq->wc);
+		ref_explain_wc(ref_dev(ex->context), &cq->wc);
 	ref_leave();
 	if (got < 0)
 		return EIO;
@@ -116,10 +115,7 @@ static uint64_t read_completion_ts(struct ibv_cq_ex *cq)
 
 static uint64_t read_completion_wallclock_ns(struct ibv_cq_ex *cq)
 {
-	struct timespec ts;
-
-	clock_gettime(CLOCK_REALTIME, &ts);
-	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec - ref_now() + self(cq)->wc.time_ns;
+	return ref_wall(self(cq)->wc.time_ns);
 }
 
 static int check(const struct ibv_context *context, const struct ibv_cq_init_attr_ex *a)

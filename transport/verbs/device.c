@@ -14,27 +14,40 @@
 #include "verbs/ref.h"
 
 /* Providers look behind an ibv_device for their own marks: there are zeroes. */
-static struct {
+#define DEVICE(n)                                                           \
+	{                                                                   \
+		.device = {                                                 \
+			.node_type = IBV_NODE_CA,                           \
+			.transport_type = IBV_TRANSPORT_IB,                 \
+			.name = "ref" n,                                    \
+			.dev_name = "uverbs" n,                             \
+			.dev_path = "/sys/class/infiniband_verbs/uverbs" n, \
+			.ibdev_path = "/sys/class/infiniband/ref" n         \
+		}                                                           \
+	}
+static struct device {
 	struct ibv_device device;
 	char behind[1024];
-} ref0 = {.device = {.node_type = IBV_NODE_CA,
-		     .transport_type = IBV_TRANSPORT_IB,
-		     .name = REF_NAME,
-		     .dev_name = "uverbs0",
-		     .dev_path = "/sys/class/infiniband_verbs/uverbs0",
-		     .ibdev_path = "/sys/class/infiniband/" REF_NAME}};
+} devices[REF_DEVICES] = {DEVICE("0"), DEVICE("1")};
+
+static unsigned index_of(const struct ibv_device *device)
+{
+	return device == &devices[1].device;
+}
 
 struct ibv_device **ibv_get_device_list(int *num_devices)
 {
-	struct ibv_device **list = calloc(2, sizeof(struct ibv_device *));
+	struct ibv_device **list = calloc(REF_DEVICES + 1, sizeof(struct ibv_device *));
+	int n = ref_config_sim() ? REF_DEVICES : 1;
 
 	if (list == NULL) {
 		errno = ENOMEM;
 		return NULL;
 	}
-	list[0] = &ref0.device;
+	for (int i = 0; i < n; i++)
+		list[i] = &devices[i].device;
 	if (num_devices != NULL)
-		*num_devices = 1;
+		*num_devices = n;
 	return list;
 }
 
@@ -50,18 +63,17 @@ const char *ibv_get_device_name(struct ibv_device *device)
 
 int ibv_get_device_index(struct ibv_device *device)
 {
-	(void)device;
-	return 0;
+	return (int)index_of(device);
 }
 
 /* It follows from the address, which is known once the engine runs. 0 when it can't, as where /sys can't be read. */
 __be64 ibv_get_device_guid(struct ibv_device *device)
 {
+	unsigned i = index_of(device);
 	uint64_t guid = 0;
 
-	(void)device;
 	if (ref_start() == 0 && ref_enter()) {
-		guid = vs_dev_attr(ref.dev)->node_guid;
+		guid = vs_dev_attr(ref.dev[i])->node_guid;
 		ref_leave_quiet();
 	}
 	return htobe64(guid);
@@ -87,6 +99,7 @@ struct ibv_context *ref_open_context(struct ibv_device *device, int cmd_fd)
 		return NULL;
 	}
 	ref_context_ops(&c->v);
+	c->dev = ref.dev[index_of(device)];
 	c->v.context.device = device;
 	c->v.context.cmd_fd = cmd_fd;
 	c->v.context.async_fd = c->async.fd;
@@ -126,9 +139,9 @@ int ibv_close_device(struct ibv_context *context)
 
 /* ---- what it can ---- */
 
-static void fill_attr(struct ibv_device_attr *d)
+static void fill_attr(const struct vs_dev *dev, struct ibv_device_attr *d)
 {
-	const struct vs_dev_attr *a = vs_dev_attr(ref.dev);
+	const struct vs_dev_attr *a = vs_dev_attr(dev);
 
 	memset(d, 0, sizeof(*d));
 	snprintf(d->fw_ver, sizeof(d->fw_ver), "%s", VS_VERSION);
@@ -164,10 +177,9 @@ static void fill_attr(struct ibv_device_attr *d)
 
 int ibv_query_device(struct ibv_context *context, struct ibv_device_attr *device_attr)
 {
-	(void)context;
 	if (!ref_enter())
 		return errno;
-	fill_attr(device_attr);
+	fill_attr(ref_dev(context), device_attr);
 	ref_leave_quiet();
 	return 0;
 }
@@ -179,14 +191,13 @@ int ref_query_device_ex(struct ibv_context *context, const struct ibv_query_devi
 					  .hca_core_clock = 1000000, /* kHz: time stamps count nanoseconds */
 					  .phys_port_cnt_ex = 1};
 
-	(void)context;
 	if (input != NULL && input->comp_mask != 0)
 		return EINVAL;
 	if (size < sizeof(attr->orig_attr))
 		return EINVAL;
 	if (!ref_enter())
 		return errno;
-	fill_attr(&full.orig_attr);
+	fill_attr(ref_dev(context), &full.orig_attr);
 	ref_leave_quiet();
 	full.device_cap_flags_ex = full.orig_attr.device_cap_flags;
 	full.pci_atomic_caps.fetch_add = full.pci_atomic_caps.compare_swap = IBV_PCI_ATOMIC_OPERATION_8_BYTE_SIZE_SUP;
@@ -201,8 +212,16 @@ int ref_query_rt_values(struct ibv_context *context, struct ibv_values_ex *value
 	(void)context;
 	if (values->comp_mask & ~(uint32_t)IBV_VALUES_MASK_RAW_CLOCK)
 		return EINVAL;
-	if (values->comp_mask & IBV_VALUES_MASK_RAW_CLOCK)
-		clock_gettime(CLOCK_MONOTONIC, &values->raw_clock);
+	if (values->comp_mask & IBV_VALUES_MASK_RAW_CLOCK) {
+		uint64_t now;
+
+		if (!ref_enter())
+			return errno;
+		now = ref_now();
+		ref_leave_quiet();
+		values->raw_clock =
+			(struct timespec){.tv_sec = (time_t)(now / 1000000000u), .tv_nsec = (long)(now % 1000000000u)};
+	}
 	return 0;
 }
 

@@ -30,7 +30,9 @@
 
 struct ref ref = {.lock = PTHREAD_MUTEX_INITIALIZER, .kick = -1};
 
-uint64_t ref_now(void)
+_Thread_local unsigned ref_plain;
+
+uint64_t ref_real_now(void)
 {
 	struct timespec ts;
 
@@ -38,7 +40,22 @@ uint64_t ref_now(void)
 	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
 }
 
-/* ---- progress ---- */
+uint64_t ref_now(void)
+{
+	return ref.wire->ops->now(ref.wire);
+}
+
+uint64_t ref_wall(uint64_t time_ns)
+{
+	struct timespec ts;
+
+	if (ref.config.sim)
+		return REF_SIM_EPOCH_NS + time_ns;
+	clock_gettime(CLOCK_REALTIME, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec - ref_real_now() + time_ns;
+}
+
+/* ---- progress, where time is real: one device ---- */
 
 void ref_kick(void)
 {
@@ -50,7 +67,7 @@ void ref_kick(void)
 
 static uint64_t next_deadline(void)
 {
-	uint64_t dev = vs_dev_deadline(ref.dev), wire = ref.wire->ops->deadline(ref.wire);
+	uint64_t dev = vs_dev_deadline(ref.dev[0]), wire = ref.wire->ops->deadline(ref.wire);
 
 	return dev < wire ? dev : wire;
 }
@@ -69,7 +86,10 @@ static unsigned receive(uint64_t now)
 
 void ref_send(void)
 {
-	send_all(ref_now());
+	if (ref.sim != NULL)
+		ref_virtual_settle();
+	else
+		send_all(ref_now());
 }
 
 bool ref_progress(void)
@@ -77,9 +97,9 @@ bool ref_progress(void)
 	uint64_t now = ref_now();
 	unsigned n = receive(now);
 
-	if (vs_dev_deadline(ref.dev) <= now)
-		vs_dev_expire(ref.dev, now);
-	if (n > 0 || ref.output != REF_SENT_ALL || vs_dev_has_output(ref.dev) ||
+	if (vs_dev_deadline(ref.dev[0]) <= now)
+		vs_dev_expire(ref.dev[0], now);
+	if (n > 0 || ref.output != REF_SENT_ALL || vs_dev_has_output(ref.dev[0]) ||
 	    ref.wire->ops->deadline(ref.wire) <= now)
 		send_all(now);
 	return n > 0;
@@ -88,8 +108,10 @@ bool ref_progress(void)
 bool ref_enter_fast(void)
 {
 	pthread_mutex_lock(&ref.lock);
-	if (ref.dev != NULL && !ref.forked)
+	if (ref.dev[0] != NULL && !ref.forked) {
+		ref_plain++;
 		return true;
+	}
 	pthread_mutex_unlock(&ref.lock);
 	errno = EIO;
 	return false;
@@ -99,7 +121,8 @@ bool ref_enter(void)
 {
 	if (!ref_enter_fast())
 		return false;
-	vs_dev_set_now(ref.dev, ref_now());
+	for (unsigned i = 0; i < ref.n_devs; i++)
+		vs_dev_set_now(ref.dev[i], ref_now());
 	return true;
 }
 
@@ -115,10 +138,13 @@ void ref_leave_quiet(void)
 	bool late = false;
 
 	ref_deliver_events();
-	if (!atomic_load_explicit(&ref.ticking, memory_order_relaxed) && thread_is_late()) {
+	if (ref.sim != NULL) {
+		ref_virtual_tell();
+	} else if (!atomic_load_explicit(&ref.ticking, memory_order_relaxed) && thread_is_late()) {
 		ref.wake_at = 0; /* once is enough */
 		late = true;
 	}
+	ref_plain--;
 	pthread_mutex_unlock(&ref.lock);
 	if (late)
 		ref_kick();
@@ -129,7 +155,9 @@ void ref_leave(void)
 {
 	int e = errno;
 
-	if (vs_dev_has_output(ref.dev) || ref.output != REF_SENT_ALL) {
+	if (ref.sim != NULL) {
+		ref_virtual_settle();
+	} else if (vs_dev_has_output(ref.dev[0]) || ref.output != REF_SENT_ALL) {
 		uint64_t now = ref_now();
 
 		/* Who posts and posts keeps the lock from the thread: acknowledges must be heard all the same. */
@@ -149,7 +177,7 @@ void ref_leave_post(const struct vs_qp *qp, uint32_t posts, uint64_t bytes)
 {
 	ref.deferred += posts;
 	ref.deferred_bytes += bytes > DEFER_BYTES ? DEFER_BYTES : (uint32_t)bytes;
-	if (ref.deferred < DEFER_POSTS && ref.deferred_bytes < DEFER_BYTES && vs_qp_in_flight(qp))
+	if (ref.deferred < DEFER_POSTS && ref.deferred_bytes < DEFER_BYTES && ref.sim == NULL && vs_qp_in_flight(qp))
 		ref_leave_quiet();
 	else
 		ref_leave();
@@ -160,7 +188,7 @@ void ref_leave_post(const struct vs_qp *qp, uint32_t posts, uint64_t bytes)
 static void wait_for_work(bool ticking, uint64_t until)
 {
 	struct pollfd fds[2] = {{.fd = ref.kick, .events = POLLIN}, {.fd = ref.wire->fd, .events = POLLIN}};
-	uint64_t now = ref_now(), left = until > now ? until - now : 0, count;
+	uint64_t now = ref_real_now(), left = until > now ? until - now : 0, count;
 	struct timespec ts = {.tv_sec = (time_t)(left / 1000000000u), .tv_nsec = (long)(left % 1000000000u)};
 
 	(void)ppoll(fds, ticking ? 1 : 2, until == VS_NEVER ? NULL : &ts, NULL);
@@ -217,14 +245,14 @@ static void host_free(void *ctx, void *p, size_t size)
 	free(p);
 }
 
-static int create_device(void)
+static int create_device(unsigned i)
 {
 	struct vs_dev_attr attr = {
-		.name = REF_NAME,
+		.name = i == 0 ? "ref0" : "ref1",
 		.allocator = {host_alloc, host_free, NULL},
 		.dma = vs_dma_host,
 		.seed = ref.config.seed,
-		.deviations = ref.config.deviations,
+		.deviations = ref.config.deviations[i],
 		.link_layer = VS_LL_ETHERNET,
 		.active_mtu = ref.config.mtu,
 		.pkeys = {0xffff},
@@ -241,16 +269,12 @@ static int create_device(void)
 	};
 	int err;
 
-	ref.wire->ops->fill_attr(ref.wire, &attr);
-	ref.dev = vs_dev_create(&attr, &err);
-	if (ref.dev == NULL) {
+	ref.dev[i] = ref.wire->ops->create(ref.wire, &attr, &err);
+	if (ref.dev[i] == NULL) {
 		ref_say("the engine can't be created: %s", vs_err_name(err));
 		return ENOMEM;
 	}
-	ref.wire->dev = ref.dev;
-	for (ref.gid_count = 0; ref.gid_count < VS_GID_TABLE_LEN; ref.gid_count++)
-		if (attr.gids[ref.gid_count].type == VS_GID_NONE)
-			break;
+	ref.n_devs = i + 1;
 	return 0;
 }
 
@@ -262,7 +286,7 @@ static int create_thread(void)
 
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
-	rc = pthread_create(&ref.thread, NULL, run, NULL);
+	rc = pthread_create(&ref.thread, NULL, ref.sim != NULL ? ref_virtual_watch : run, NULL);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
 	if (rc == 0)
 		(void)pthread_setname_np(ref.thread, REF_NAME);
@@ -281,9 +305,9 @@ static int start_thread(void)
 
 static void forget_everything(void)
 {
-	if (ref.dev != NULL)
-		vs_dev_destroy(ref.dev);
-	ref.dev = NULL;
+	ref.dev[0] = ref.dev[1] = NULL; /* they go with the wire */
+	ref.n_devs = 0;
+	ref.sim = NULL;
 	if (ref.wire != NULL)
 		ref.wire->ops->close(ref.wire);
 	ref.wire = NULL;
@@ -307,9 +331,10 @@ static void after_fork_in_parent(void)
 /* The child lets go of the sockets, or the port would stay taken when the parent ends. */
 static void after_fork_in_child(void)
 {
-	if (ref.dev != NULL) {
+	if (ref.dev[0] != NULL) {
 		ref.forked = true;
 		ref.has_thread = false;
+		ref.sim = NULL;
 		ref.wire->ops->close(ref.wire);
 		ref.wire = NULL;
 	}
@@ -323,15 +348,18 @@ static int start_locked(void)
 
 	if (ref.forked)
 		return EIO;
-	if (ref.dev != NULL)
+	if (ref.dev[0] != NULL)
 		return 0;
 	rc = ref_config_read(&ref.config);
 	if (rc != 0)
 		return rc;
-	ref.wire = ref_wire_udp(&ref.config, &rc);
+	ref.wire = ref.config.sim ? ref_wire_sim(&ref.config, &rc) : ref_wire_udp(&ref.config, &rc);
 	if (ref.wire == NULL)
 		return rc;
-	rc = create_device();
+	for (unsigned i = 0; rc == 0 && i < (ref.config.sim ? REF_DEVICES : 1); i++)
+		rc = create_device(i);
+	if (rc == 0 && ref.config.sim)
+		ref.sim = ref_wire_sim_of(ref.wire);
 	if (rc == 0)
 		rc = start_thread();
 	if (rc != 0) {
@@ -358,7 +386,7 @@ int ref_start(void)
 __attribute__((destructor)) static void stop(void)
 {
 	pthread_mutex_lock(&ref.lock);
-	if (ref.dev == NULL || ref.forked) {
+	if (ref.dev[0] == NULL || ref.forked) {
 		pthread_mutex_unlock(&ref.lock);
 		return;
 	}
@@ -369,7 +397,7 @@ __attribute__((destructor)) static void stop(void)
 		pthread_join(ref.thread, NULL);
 	}
 	pthread_mutex_lock(&ref.lock);
-	send_all(ref_now());
+	ref_send();
 	if (ref.config.counters)
 		ref_counters_print();
 	forget_everything();

@@ -54,13 +54,18 @@ static bool ledger_of(enum ibv_event_type type, void *object, struct ledger *l)
 int ref_events_init(struct ref_events *q)
 {
 	*q = (struct ref_events){.fd = eventfd(0, EFD_CLOEXEC | EFD_SEMAPHORE)};
-	return q->fd >= 0 ? 0 : errno;
+	if (q->fd < 0)
+		return errno;
+	ref_fd_add(q->fd);
+	return 0;
 }
 
 void ref_events_fini(struct ref_events *q)
 {
-	if (q->fd >= 0)
+	if (q->fd >= 0) {
+		ref_fd_remove(q->fd);
 		close(q->fd);
+	}
 	free(q->event);
 	*q = (struct ref_events){.fd = -1};
 }
@@ -83,6 +88,8 @@ void ref_events_push(struct ref_events *q, void *object, enum ibv_event_type typ
 		q->cap = cap;
 	}
 	q->event[q->n++] = (struct ref_event){object, type};
+	if (ref.sim != NULL)
+		ref_virtual_signal();
 	if (write(q->fd, &one, sizeof(one)) != (ssize_t)sizeof(one))
 		ref_say("an event can't be signalled");
 }
@@ -115,10 +122,16 @@ int ref_events_take(struct ref_events *q, struct ref_event *e)
 {
 	struct ledger l;
 	uint64_t one;
+	ssize_t got;
 	bool found;
 
 	do {
-		if (read(q->fd, &one, sizeof(one)) != (ssize_t)sizeof(one))
+		if (ref.sim != NULL && ref_virtual_wait(q->fd) != 0)
+			return -1;
+		ref_plain++;
+		got = read(q->fd, &one, sizeof(one));
+		ref_plain--;
+		if (got != (ssize_t)sizeof(one))
 			return -1;
 		if (!ref_enter())
 			return -1;
@@ -140,7 +153,7 @@ int ref_events_take(struct ref_events *q, struct ref_event *e)
 
 /* ---- from the engine ---- */
 
-static void deliver_async(const struct vs_async *a)
+static void deliver_async(const struct vs_dev *dev, const struct vs_async *a)
 {
 	void *object = (void *)(uintptr_t)a->cookie;
 	enum ibv_event_type type = (enum ibv_event_type)a->type;
@@ -165,25 +178,32 @@ static void deliver_async(const struct vs_async *a)
 	case VS_EVENT_PORT_ERR:
 	case VS_EVENT_GID_CHANGE:
 		for (struct ref_context *c = ref.contexts; c != NULL; c = c->next)
-			ref_events_push(&c->async, NULL, type);
+			if (c->dev == dev)
+				ref_events_push(&c->async, NULL, type);
 		return;
 	}
 }
 
-void ref_deliver_events(void)
+static void deliver_from(struct vs_dev *dev)
 {
 	struct vs_async a;
 	struct vs_cq *cq;
 	uint64_t cookie;
 
-	while (vs_dev_poll_comp_event(ref.dev, &cq, &cookie)) {
+	while (vs_dev_poll_comp_event(dev, &cq, &cookie)) {
 		struct ref_cq *c = (struct ref_cq *)(uintptr_t)cookie;
 
 		if (c->ex.channel != NULL)
 			ref_events_push(&((struct ref_channel *)c->ex.channel)->events, c, REF_EVENT_COMPLETION);
 	}
-	while (vs_dev_poll_async(ref.dev, &a))
-		deliver_async(&a);
+	while (vs_dev_poll_async(dev, &a))
+		deliver_async(dev, &a);
+}
+
+void ref_deliver_events(void)
+{
+	for (unsigned i = 0; i < ref.n_devs; i++)
+		deliver_from(ref.dev[i]);
 	if (ref.deliver_conn != NULL)
 		ref.deliver_conn();
 }
@@ -221,7 +241,7 @@ int ibv_get_cq_event(struct ibv_comp_channel *channel, struct ibv_cq **cq, void 
 	struct ref_event e;
 
 	/* Who waits here wants to hear of what it has posted. */
-	if (ref_enter())
+	if (ref.sim == NULL && ref_enter())
 		ref_leave();
 	if (ref_events_take(&((struct ref_channel *)channel)->events, &e) != 0)
 		return -1;

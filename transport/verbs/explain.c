@@ -40,29 +40,42 @@ static int to_errno(int err)
 	}
 }
 
-int ref_error(const char *verb, int err)
+/* Which of two devices it is. */
+static const char *on(const struct vs_dev *dev)
+{
+	return ref.n_devs < 2 ? "" : dev == ref.dev[0] ? "ref0: " : "ref1: ";
+}
+
+int ref_error(const struct vs_dev *dev, const char *verb, int err)
 {
 	if (err != VS_OK && ref.config.explain) {
-		const struct vs_reason_info *r = vs_reason_info(vs_dev_refusal(ref.dev));
+		const struct vs_reason_info *r = vs_reason_info(vs_dev_refusal(dev));
 
-		ref_say("%s: %s: %s", verb, r->id, r->sentence);
+		ref_say("%s%s: %s: %s", on(dev), verb, r->id, r->sentence);
 	}
 	return to_errno(err);
 }
 
-void *ref_refuse(const char *verb, int err)
+void *ref_refuse(const struct vs_dev *dev, const char *verb, int err)
 {
-	errno = ref_error(verb, err);
+	errno = ref_error(dev, verb, err);
 	return NULL;
 }
 
-void ref_explain_wc(const struct vs_wc *wc)
+int ref_mixed(const char *verb)
+{
+	if (ref.config.explain)
+		ref_say("%s: an object of ref0 and one of ref1 do not go together", verb);
+	return EINVAL;
+}
+
+void ref_explain_wc(const struct vs_dev *dev, const struct vs_wc *wc)
 {
 	const struct vs_reason_info *r;
 
 	if (!ref.config.explain || wc->status == VS_WC_SUCCESS || wc->status == VS_WC_WR_FLUSH_ERR)
 		return;
 	r = vs_reason_info((enum vs_reason)wc->vendor_err);
-	ref_say("completion of wr_id %#llx on QP %u: %s: %s: %s", (unsigned long long)wc->wr_id, wc->qp_num,
+	ref_say("%scompletion of wr_id %#llx on QP %u: %s: %s: %s", on(dev), (unsigned long long)wc->wr_id, wc->qp_num,
 		vs_wc_status_name(wc->status), r->id, r->sentence);
 }

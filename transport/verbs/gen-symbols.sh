@@ -9,7 +9,7 @@
 #             library's own providers call (IBVERBS_PRIVATE_*) too: their contexts are never made here
 #   OBJECT    our objects
 #
-# Environment: STUB_RETURNS (EOPNOTSUPP) what a stub returns beside errno; STUB_ERRNO (EOPNOTSUPP); PRIVATE, a symbol of
+# Environment: STUB_RETURNS (EOPNOTSUPP) what a stub returns beside errno; STUB_ERRNO (EOPNOTSUPP); PRIVATE, symbols of
 # our own to export under the version node VERBSCOPE_PRIVATE.
 #
 # Programs are linked against the versions of the library that was installed when they were built, private ones
@@ -42,7 +42,7 @@ all=$(symbols)
 		echo "}${previous:+ $previous};"
 		case $node in *PRIVATE*) ;; *) previous=$node ;; esac
 	done < <(nodes)
-	[ -z "${PRIVATE:-}" ] || printf 'VERBSCOPE_PRIVATE {\n\tglobal:\n\t\t%s;\n};\n' "$PRIVATE"
+	[ -z "${PRIVATE:-}" ] || printf 'VERBSCOPE_PRIVATE {\n\tglobal:\n%s};\n' "$(printf '\t\t%s;\n' $PRIVATE)"
 } >"$map.tmp"
 
 {

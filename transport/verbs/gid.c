@@ -16,9 +16,9 @@
 #define WIDTH_4X 2
 #define SPEED_10G 4
 
-static void fill_port(struct ibv_port_attr *p)
+static void fill_port(const struct vs_dev *dev, struct ibv_port_attr *p)
 {
-	const struct vs_dev_attr *a = vs_dev_attr(ref.dev);
+	const struct vs_dev_attr *a = vs_dev_attr(dev);
 
 	memset(p, 0, sizeof(*p));
 	p->state = IBV_PORT_ACTIVE;
@@ -27,8 +27,8 @@ static void fill_port(struct ibv_port_attr *p)
 	p->gid_tbl_len = VS_GID_TABLE_LEN;
 	p->port_cap_flags = IBV_PORT_CM_SUP | IBV_PORT_IP_BASED_GIDS;
 	p->max_msg_sz = 0x80000000u;
-	p->bad_pkey_cntr = (uint32_t)vs_dev_counter(ref.dev, VS_CNT_BAD_PKEY);
-	p->qkey_viol_cntr = (uint32_t)vs_dev_counter(ref.dev, VS_CNT_QKEY_VIOL);
+	p->bad_pkey_cntr = (uint32_t)vs_dev_counter(dev, VS_CNT_BAD_PKEY);
+	p->qkey_viol_cntr = (uint32_t)vs_dev_counter(dev, VS_CNT_QKEY_VIOL);
 	p->pkey_tbl_len = 1;
 	p->max_vl_num = 1;
 	p->active_width = WIDTH_4X;
@@ -42,12 +42,11 @@ int ref_query_port(struct ibv_context *context, uint8_t port, struct ibv_port_at
 {
 	struct ibv_port_attr full;
 
-	(void)context;
 	if (port != 1)
 		return EINVAL;
 	if (!ref_enter())
 		return errno;
-	fill_port(&full);
+	fill_port(ref_dev(context), &full);
 	ref_leave_quiet();
 	memcpy(attr, &full, size < sizeof(full) ? size : sizeof(full));
 	return 0;
@@ -59,14 +58,14 @@ int ibv_query_port(struct ibv_context *context, uint8_t port_num, struct _compat
 }
 
 /* 0 and the entry; ENODATA for an empty place; EINVAL outside the table. */
-static int read_gid(uint32_t port, uint32_t index, struct vs_gid_entry *e)
+static int read_gid(struct ibv_context *context, uint32_t port, uint32_t index, struct vs_gid_entry *e)
 {
 	memset(e, 0, sizeof(*e));
 	if (port != 1 || index >= VS_GID_TABLE_LEN)
 		return EINVAL;
 	if (!ref_enter())
 		return EIO;
-	*e = vs_dev_attr(ref.dev)->gids[index];
+	*e = vs_dev_attr(ref_dev(context))->gids[index];
 	ref_leave_quiet();
 	return e->type == VS_GID_NONE ? ENODATA : 0;
 }
@@ -74,9 +73,8 @@ static int read_gid(uint32_t port, uint32_t index, struct vs_gid_entry *e)
 int ibv_query_gid(struct ibv_context *context, uint8_t port_num, int index, union ibv_gid *gid)
 {
 	struct vs_gid_entry e;
-	int rc = read_gid(port_num, (uint32_t)index, &e);
+	int rc = read_gid(context, port_num, (uint32_t)index, &e);
 
-	(void)context;
 	if (rc == ENODATA) /* an empty place reads as zeroes */
 		memset(gid, 0, sizeof(*gid));
 	else if (rc == 0)
@@ -112,9 +110,8 @@ int _ibv_query_gid_ex(struct ibv_context *context, uint32_t port_num, uint32_t g
 {
 	struct ibv_gid_entry full;
 	struct vs_gid_entry e;
-	int rc = flags != 0 ? EINVAL : read_gid(port_num, gid_index, &e);
+	int rc = flags != 0 ? EINVAL : read_gid(context, port_num, gid_index, &e);
 
-	(void)context;
 	if (rc != 0)
 		return rc;
 	fill_entry(&full, gid_index, &e);
@@ -127,14 +124,13 @@ ssize_t _ibv_query_gid_table(struct ibv_context *context, struct ibv_gid_entry *
 {
 	size_t n = 0;
 
-	(void)context;
 	if (flags != 0)
 		return -EINVAL;
 	for (uint32_t i = 0; i < VS_GID_TABLE_LEN; i++) {
 		struct ibv_gid_entry full;
 		struct vs_gid_entry e;
 
-		if (read_gid(1, i, &e) != 0)
+		if (read_gid(context, 1, i, &e) != 0)
 			continue;
 		if (n == max_entries)
 			return -EINVAL;
@@ -151,9 +147,8 @@ __attribute__((visibility("default"))) int ibv_query_gid_type(struct ibv_context
 int ibv_query_gid_type(struct ibv_context *context, uint8_t port_num, unsigned int index, unsigned int *type)
 {
 	struct vs_gid_entry e;
-	int rc = read_gid(port_num, index, &e);
+	int rc = read_gid(context, port_num, index, &e);
 
-	(void)context;
 	if (rc == ENODATA) {
 		*type = 0;
 		return 0;
@@ -168,14 +163,13 @@ int ibv_query_gid_type(struct ibv_context *context, uint8_t port_num, unsigned i
 
 int ibv_query_pkey(struct ibv_context *context, uint8_t port_num, int index, __be16 *pkey)
 {
-	(void)context;
 	if (port_num != 1 || index < 0 || index >= VS_PKEY_TABLE_LEN) {
 		errno = EINVAL;
 		return -1;
 	}
 	if (!ref_enter())
 		return -1;
-	*pkey = htobe16(vs_dev_attr(ref.dev)->pkeys[index]);
+	*pkey = htobe16(vs_dev_attr(ref_dev(context))->pkeys[index]);
 	ref_leave_quiet();
 	return 0;
 }

@@ -48,8 +48,9 @@ struct ibv_pd *ibv_import_pd(struct ibv_context *context, uint32_t handle)
 		free(pd);
 		return NULL;
 	}
-	for (original = ref.pds; original != NULL && original->pd.handle != handle; original = original->next)
-		;
+	original = ref.pds;
+	while (original != NULL && (original->pd.handle != handle || original->dev != ref_dev(context)))
+		original = original->next;
 	if (original != NULL)
 		original->children++;
 	ref_leave_quiet();
@@ -62,6 +63,7 @@ struct ibv_pd *ibv_import_pd(struct ibv_context *context, uint32_t handle)
 	pd->pd.handle = handle;
 	pd->parent = original;
 	pd->vs = original->vs;
+	pd->dev = original->dev;
 	return &pd->pd;
 }
 
@@ -79,8 +81,9 @@ struct ibv_mr *ibv_import_mr(struct ibv_pd *pd, uint32_t handle)
 		free(mr);
 		return NULL;
 	}
-	for (original = ref.mrs; original != NULL && original->mr.handle != handle; original = original->next)
-		;
+	original = ref.mrs;
+	while (original != NULL && (original->mr.handle != handle || original->dev != ref_pd(pd)->dev))
+		original = original->next;
 	if (original != NULL)
 		mr->mr = (struct ibv_mr){.context = pd->context,
 					 .pd = pd,
@@ -94,6 +97,7 @@ struct ibv_mr *ibv_import_mr(struct ibv_pd *pd, uint32_t handle)
 		return NULL;
 	}
 	mr->vs = original->vs;
+	mr->dev = original->dev;
 	return &mr->mr;
 }
 

@@ -16,7 +16,7 @@ IBVERBS     ?= $(shell $(CC) -print-file-name=libibverbs.so.1)
 
 $(VERBS_DIR)/symbols.map $(VERBS_DIR)/stubs.c &: transport/verbs/gen-symbols.sh $(VERBS_OBJS)
 	@mkdir -p $(VERBS_DIR)
-	PRIVATE=ref_cm_link transport/verbs/gen-symbols.sh $(IBVERBS) $(VERBS_DIR)/symbols.map $(VERBS_DIR)/stubs.c $(VERBS_OBJS)
+	PRIVATE="ref_cm_link ref_clock_link" transport/verbs/gen-symbols.sh $(IBVERBS) $(VERBS_DIR)/symbols.map $(VERBS_DIR)/stubs.c $(VERBS_OBJS)
 
 $(VERBS_LIB): $(VERBS_DIR)/symbols.map $(VERBS_DIR)/stubs.c $(VERBS_OBJS) $(LIBVS) $(LIBJUDGE) $(LIBWIRE)
 	$(CC) -std=gnu11 $(OPT) $(SANFLAGS) $(LDFLAGS) -fPIC -shared -Wl,-soname,libibverbs.so.1 -Wl,-z,defs \
@@ -49,6 +49,17 @@ endif
 $(RUN_BIN): $(call obj,$(RUN_SRCS)) $(LIBVS) $(LIBJUDGE) $(LIBWIRE)
 	@mkdir -p $(@D)
 	$(CC) $(OPT) $(SANFLAGS) $(LDFLAGS) -o $@ $^ -ldeflate
+
+# With --sim: the calls in which a program waits, in virtual time.
+CLOCK_SRCS := $(sort $(wildcard transport/verbs/clock/*.c))
+CLOCK_OBJS := $(call obj,$(CLOCK_SRCS))
+CLOCK_LIB  := $(VERBS_DIR)/libvs-clock.so
+ALL           += $(CLOCK_LIB)
+INSTALL_FILES += $(CLOCK_LIB):lib/verbscope/libvs-clock.so
+
+$(CLOCK_LIB): $(CLOCK_OBJS) $(VERBS_LIB)
+	$(CC) -std=gnu11 $(OPT) $(SANFLAGS) $(LDFLAGS) -fPIC -shared -Wl,-soname,libvs-clock.so -Wl,-z,defs \
+		-o $@ $(CLOCK_OBJS) $(VERBS_LIB) -ldl -lpthread
 
 CHECK_TARGETS += check-apps
 CHECK_DEPS    += apps

@@ -21,9 +21,10 @@ struct ibv_pd *ibv_alloc_pd(struct ibv_context *context)
 		free(pd);
 		return NULL;
 	}
-	pd->vs = vs_pd_create(ref.dev, &err);
+	pd->dev = ref_dev(context);
+	pd->vs = vs_pd_create(pd->dev, &err);
 	if (pd->vs == NULL) {
-		(void)ref_refuse("ibv_alloc_pd", err);
+		(void)ref_refuse(pd->dev, "ibv_alloc_pd", err);
 	} else {
 		pd->pd.handle = ++ref.last_handle;
 		pd->next = ref.pds;
@@ -58,7 +59,7 @@ int ibv_dealloc_pd(struct ibv_pd *ibpd)
 		return dealloc_child(pd);
 	if (!ref_enter())
 		return errno;
-	rc = pd->children > 0 ? EBUSY : ref_error("ibv_dealloc_pd", vs_pd_destroy(pd->vs));
+	rc = pd->children > 0 ? EBUSY : ref_error(pd->dev, "ibv_dealloc_pd", vs_pd_destroy(pd->vs));
 	for (at = &ref.pds; rc == 0 && *at != NULL; at = &(*at)->next) {
 		if (*at == pd) {
 			*at = pd->next;
@@ -101,7 +102,8 @@ struct ibv_pd *ref_alloc_parent_domain(struct ibv_context *context, struct ibv_p
 		errno = EOPNOTSUPP;
 		return NULL;
 	}
-	if (attr->pd == NULL || (attr->comp_mask & ~(uint32_t)IBV_PARENT_DOMAIN_INIT_ATTR_PD_CONTEXT)) {
+	if (attr->pd == NULL || ref_pd(attr->pd)->dev != ref_dev(context) ||
+	    (attr->comp_mask & ~(uint32_t)IBV_PARENT_DOMAIN_INIT_ATTR_PD_CONTEXT)) {
 		errno = EINVAL;
 		return NULL;
 	}
@@ -116,6 +118,7 @@ struct ibv_pd *ref_alloc_parent_domain(struct ibv_context *context, struct ibv_p
 	pd->pd.context = context;
 	pd->parent = parent;
 	pd->vs = parent->vs;
+	pd->dev = parent->dev;
 	return &pd->pd;
 }
 
@@ -160,13 +163,14 @@ static struct ibv_mr *reg(const char *verb, struct ibv_pd *pd, void *addr, size_
 		mr->next = ref.mrs;
 		ref.mrs = mr;
 	} else {
-		(void)ref_refuse(verb, err);
+		(void)ref_refuse(ref_pd(pd)->dev, verb, err);
 	}
 	ref_leave_quiet();
 	if (mr->vs == NULL) {
 		free(mr);
 		return NULL;
 	}
+	mr->dev = ref_pd(pd)->dev;
 	mr->mr.context = pd->context;
 	mr->mr.pd = pd;
 	return &mr->mr;
@@ -208,7 +212,8 @@ int ibv_rereg_mr(struct ibv_mr *ibmr, int flags, struct ibv_pd *pd, void *addr, 
 	int rc;
 
 	if ((flags & ~IBV_REREG_MR_FLAGS_SUPPORTED) || (translation && (length == 0 || addr == NULL)) ||
-	    (other_pd && pd == NULL) || access < 0 || access_of((unsigned)access, &attr.access) != 0) {
+	    (other_pd && (pd == NULL || ref_pd(pd)->dev != mr->dev)) || access < 0 ||
+	    access_of((unsigned)access, &attr.access) != 0) {
 		errno = EINVAL;
 		return IBV_REREG_MR_ERR_INPUT;
 	}
@@ -216,7 +221,7 @@ int ibv_rereg_mr(struct ibv_mr *ibmr, int flags, struct ibv_pd *pd, void *addr, 
 		return IBV_REREG_MR_ERR_CMD;
 	rc = vs_mr_rereg(mr->vs, (unsigned)flags | VS_REREG_KEEP_KEYS, other_pd ? ref_pd(pd)->vs : NULL, &attr);
 	if (rc != VS_OK) {
-		errno = ref_error("ibv_rereg_mr", rc);
+		errno = ref_error(mr->dev, "ibv_rereg_mr", rc);
 		ref_leave_quiet();
 		return IBV_REREG_MR_ERR_INPUT; /* all or nothing: the old region is as it was */
 	}
@@ -234,7 +239,7 @@ int ibv_dereg_mr(struct ibv_mr *mr)
 
 	if (!ref_enter())
 		return errno;
-	rc = ref_error("ibv_dereg_mr", vs_mr_dereg(ref_mr(mr)->vs));
+	rc = ref_error(ref_mr(mr)->dev, "ibv_dereg_mr", vs_mr_dereg(ref_mr(mr)->vs));
 	for (at = &ref.mrs; rc == 0 && *at != NULL; at = &(*at)->next) {
 		if (*at == ref_mr(mr)) {
 			*at = (*at)->next;

@@ -40,8 +40,8 @@ static bool gather_inline(struct vs_send_wr *to, const struct ibv_send_wr *wr, u
 	return true;
 }
 
-/* What belongs to the opcode; the rest of `to` stands. */
-static void fill_operation(struct vs_send_wr *to, const struct ibv_send_wr *wr)
+/* What belongs to the opcode; the rest of `to` stands. 0 or an errno. */
+static int fill_operation(const struct ibv_qp *qp, struct vs_send_wr *to, const struct ibv_send_wr *wr)
 {
 	switch (wr->opcode) {
 	case IBV_WR_RDMA_WRITE_WITH_IMM:
@@ -68,11 +68,11 @@ static void fill_operation(struct vs_send_wr *to, const struct ibv_send_wr *wr)
 		to->invalidate_rkey = wr->invalidate_rkey;
 		break;
 	case IBV_WR_BIND_MW:
-		ref_fill_bind(to, wr->bind_mw.mw, wr->bind_mw.rkey, &wr->bind_mw.bind_info);
-		break;
+		return ref_fill_bind(qp, to, wr->bind_mw.mw, wr->bind_mw.rkey, &wr->bind_mw.bind_info);
 	default:
 		break;
 	}
+	return 0;
 }
 
 static uint64_t length_of(const struct ibv_send_wr *wr)
@@ -98,14 +98,18 @@ static int post_one(struct ibv_qp *qp, const struct ibv_send_wr *wr)
 		return EINVAL;
 	if ((wr->send_flags & IBV_SEND_INLINE) && !gather_inline(&to, wr, data))
 		return EINVAL;
-	fill_operation(&to, wr);
+	rc = fill_operation(qp, &to, wr);
+	if (rc != 0)
+		return rc;
 	if (qp->qp_type == IBV_QPT_UD) {
+		if (wr->wr.ud.ah != NULL && ref_ah(wr->wr.ud.ah)->dev != ref_qp_dev(qp))
+			return ref_mixed("ibv_post_send");
 		to.ud.ah = wr->wr.ud.ah != NULL ? ref_ah(wr->wr.ud.ah)->vs : NULL;
 		to.ud.remote_qpn = wr->wr.ud.remote_qpn;
 		to.ud.remote_qkey = wr->wr.ud.remote_qkey;
 	}
 	rc = vs_qp_post_send(ref_qp(qp)->vs, &to);
-	return rc == VS_OK ? 0 : ref_error("ibv_post_send", rc);
+	return rc == VS_OK ? 0 : ref_error(ref_qp_dev(qp), "ibv_post_send", rc);
 }
 
 int ref_post_send(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad)
@@ -141,7 +145,7 @@ int ref_post_recv(struct ibv_qp *qp, struct ibv_recv_wr *wr, struct ibv_recv_wr 
 	for (; wr != NULL; wr = wr->next) {
 		const struct vs_recv_wr to = {wr->wr_id, sges(wr->sg_list), (uint32_t)wr->num_sge};
 
-		rc = ref_error("ibv_post_recv", vs_qp_post_recv(ref_qp(qp)->vs, &to));
+		rc = ref_error(ref_qp_dev(qp), "ibv_post_recv", vs_qp_post_recv(ref_qp(qp)->vs, &to));
 		if (rc != 0) {
 			*bad = wr;
 			break;
@@ -162,7 +166,7 @@ int ref_post_srq_recv(struct ibv_srq *srq, struct ibv_recv_wr *wr, struct ibv_re
 	for (; wr != NULL; wr = wr->next) {
 		const struct vs_recv_wr to = {wr->wr_id, sges(wr->sg_list), (uint32_t)wr->num_sge};
 
-		rc = ref_error("ibv_post_srq_recv", vs_srq_post_recv(ref_srq(srq)->vs, &to));
+		rc = ref_error(ref_dev(srq->context), "ibv_post_srq_recv", vs_srq_post_recv(ref_srq(srq)->vs, &to));
 		if (rc != 0) {
 			*bad = wr;
 			break;

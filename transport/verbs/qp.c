@@ -27,6 +27,15 @@ static int type_of(enum ibv_qp_type type, enum vs_qp_type *out)
 	}
 }
 
+static bool same_device(struct ibv_pd *pd, const struct ibv_qp_init_attr_ex *a)
+{
+	const struct vs_dev *dev = ref_pd(pd)->dev;
+
+	return (a->send_cq == NULL || ref_dev(a->send_cq->context) == dev) &&
+	       (a->recv_cq == NULL || ref_dev(a->recv_cq->context) == dev) &&
+	       (a->srq == NULL || ref_dev(a->srq->context) == dev);
+}
+
 static int make(struct ref_qp *qp, struct ibv_pd *pd, struct ibv_qp_init_attr_ex *a)
 {
 	struct vs_qp_init init = {.send_cq = a->send_cq != NULL ? ref_cq(a->send_cq)->vs : NULL,
@@ -38,6 +47,8 @@ static int make(struct ref_qp *qp, struct ibv_pd *pd, struct ibv_qp_init_attr_ex
 				  .cookie = (uintptr_t)qp};
 	int rc = type_of(a->qp_type, &init.type), err = VS_ERR_INVAL;
 
+	if (rc == 0 && !same_device(pd, a))
+		rc = ref_mixed("ibv_create_qp");
 	if (rc != 0)
 		return rc;
 	if (a->srq != NULL)
@@ -46,7 +57,7 @@ static int make(struct ref_qp *qp, struct ibv_pd *pd, struct ibv_qp_init_attr_ex
 		return errno;
 	qp->vs = vs_qp_create(ref_pd(pd)->vs, &init, &err);
 	if (qp->vs == NULL)
-		rc = ref_error("ibv_create_qp", err);
+		rc = ref_error(ref_pd(pd)->dev, "ibv_create_qp", err);
 	else
 		qp->qp.qp_num = vs_qp_num(qp->vs);
 	if (qp->vs != NULL)
@@ -131,7 +142,7 @@ int ibv_destroy_qp(struct ibv_qp *ibqp)
 	if (!ref_enter())
 		return errno;
 	ref_deliver_events();
-	rc = ref_error("ibv_destroy_qp", vs_qp_destroy(qp->vs));
+	rc = ref_error(ref_qp_dev(ibqp), "ibv_destroy_qp", vs_qp_destroy(qp->vs));
 	if (rc == 0) {
 		ref_context(ibqp->context)->objects--;
 		ref_events_forget(&ref_context(ibqp->context)->async, qp);
@@ -178,7 +189,7 @@ int ibv_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *a, int attr_mask)
 		ref_av(&attr.av, &a->ah_attr);
 	if (!ref_enter())
 		return errno;
-	rc = ref_error("ibv_modify_qp", vs_qp_modify(ref_qp(qp)->vs, &attr, (uint32_t)attr_mask));
+	rc = ref_error(ref_qp_dev(qp), "ibv_modify_qp", vs_qp_modify(ref_qp(qp)->vs, &attr, (uint32_t)attr_mask));
 	qp->state = (enum ibv_qp_state)vs_qp_state(ref_qp(qp)->vs);
 	if (rc == 0 && qp->state == IBV_QPS_RESET) {
 		vs_cq_forget(ref_cq(qp->send_cq)->vs, qp->qp_num);
@@ -223,6 +234,8 @@ int ibv_query_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int attr_mask, str
 	(void)attr_mask; /* everything is at hand */
 	if (!ref_enter())
 		return errno;
+	if (ref.sim != NULL) /* who waits for another state sees time pass */
+		(void)ref_virtual_look();
 	vs_qp_query(ref_qp(qp)->vs, &a, &init);
 	ref_leave_quiet();
 	fill_attr(attr, &a, &init);
@@ -284,10 +297,10 @@ static int attach(struct ref_qp *qp, const uint8_t gid[16], uint16_t lid)
 	if (more == NULL)
 		return ENOMEM;
 	qp->groups = more;
-	rc = ref_error("ibv_attach_mcast", vs_qp_attach_mcast(qp->vs, gid, lid));
+	rc = ref_error(ref_qp_dev(&qp->qp), "ibv_attach_mcast", vs_qp_attach_mcast(qp->vs, gid, lid));
 	if (rc != 0)
 		return rc;
-	rc = ref.wire->ops->join(ref.wire, gid);
+	rc = ref.wire->ops->join != NULL ? ref.wire->ops->join(ref.wire, gid) : 0;
 	if (rc != 0) {
 		(void)vs_qp_detach_mcast(qp->vs, gid, lid);
 		return rc;
@@ -314,7 +327,7 @@ int ibv_detach_mcast(struct ibv_qp *qp, const union ibv_gid *gid, uint16_t lid)
 
 	if (!ref_enter())
 		return errno;
-	rc = ref_error("ibv_detach_mcast", vs_qp_detach_mcast(ref_qp(qp)->vs, gid->raw, lid));
+	rc = ref_error(ref_qp_dev(qp), "ibv_detach_mcast", vs_qp_detach_mcast(ref_qp(qp)->vs, gid->raw, lid));
 	if (rc == 0) {
 		struct ref_qp *q = ref_qp(qp);
 		int i = group_index(q, gid->raw);
@@ -322,7 +335,8 @@ int ibv_detach_mcast(struct ibv_qp *qp, const union ibv_gid *gid, uint16_t lid)
 		q->n_groups--;
 		if (i >= 0)
 			memmove(q->groups[i], q->groups[q->n_groups], 16);
-		ref.wire->ops->leave(ref.wire, gid->raw);
+		if (ref.wire->ops->leave != NULL)
+			ref.wire->ops->leave(ref.wire, gid->raw);
 	}
 	ref_leave_quiet();
 	return rc;

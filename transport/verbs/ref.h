@@ -3,8 +3,10 @@
  * ref.h - the inside of the verbs device ref0: a libibverbs.so.1 that any verbs program runs on.
  *
  *   engine.c      one engine and one progress thread per process; the lock; fork
+ *   virtual.c     the simulated wire's time: who moves it, and how threads wait in it;  fds.c: for which descriptors
  *   config.c      settings, which vs-run hands over in the environment
- *   wire.h        what the engine's packets travel on;  wire_udp.c: UDP sockets;  impair.c: faults on the way
+ *   wire.h        what the engine's packets travel on;  wire_udp.c: UDP sockets;  impair.c: faults on the way;
+ *                 wire_sim.c: two devices on the simulated wire;  trace.c: their events in a file
  *   explain.c     reasons in words on stderr; error numbers
  *   counters.c    counters on stderr or into a file at the end
  *   device.c      list, open, close, query
@@ -15,6 +17,7 @@
  *   event.c       completion channels and async events, as real descriptors
  *   names.c       ibv_*_str, rates
  *   cm_link.c     the door for librdmacm.so.1, which is in cm/
+ *   clock_link.h  the door for libvs-clock.so, which is in clock/: poll(2) and its like in virtual time
  *   compat.c      what librdmacm and tools use beside the verbs
  *   gen-symbols.sh  the symbol versions of the installed library, stubs for what nobody but its providers calls
  *
@@ -40,6 +43,7 @@
 #include "vs/qp.h"
 
 #define REF_NAME "ref0"
+#define REF_DEVICES 2 /* on the simulated wire; one on sockets */
 
 /* ---- settings ---- */
 #define REF_FAULTS 16
@@ -48,21 +52,25 @@ struct ref_config {
 	unsigned n_addrs; /* 0: the first free 127.0.0.N */
 	enum vs_mtu mtu;
 	uint64_t seed;
-	uint64_t deviations;
-	bool no_gso, explain, counters, quiet;
+	uint64_t deviations[REF_DEVICES];
+	bool sim, no_gso, explain, counters, quiet;
 	const char *capture; /* NULL: none */
+	const char *trace;   /* NULL: none */
 	char *fault_text;    /* the rules, cut into fault[] */
 	const char *fault[REF_FAULTS];
 	unsigned n_faults;
 };
 /* 0, or an errno after a line on stderr that says which setting is wrong. */
 int ref_config_read(struct ref_config *c);
+bool ref_config_sim(void); /* known before anything else is read */
 
 /* ---- the engine of this process ---- */
 struct ref {
 	pthread_mutex_t lock;
-	struct vs_dev *dev; /* NULL: not started */
+	struct vs_dev *dev[REF_DEVICES]; /* dev[0] NULL: not started */
+	unsigned n_devs;
 	struct ref_wire *wire;
+	struct vs_sim *sim; /* the simulated wire: time is virtual (virtual.c); NULL: it is real */
 	struct ref_config config;
 	bool forked; /* this is the child of a process that had an engine */
 	pthread_t thread;
@@ -79,12 +87,14 @@ struct ref {
 	struct ref_mr *mrs;
 	void (*deliver_conn)(void); /* librdmacm's, or NULL: takes the events of connections, inside */
 	uint32_t last_handle;
-	uint8_t gid_count;
 };
 extern struct ref ref;
 
-uint64_t ref_now(void); /* CLOCK_MONOTONIC, ns */
-int ref_start(void);    /* starts the engine unless it runs; 0 or errno */
+uint64_t ref_real_now(void); /* CLOCK_MONOTONIC, ns */
+uint64_t ref_now(void);      /* the engine's time. Inside */
+/* A time of the engine as nanoseconds since 1970. */
+uint64_t ref_wall(uint64_t time_ns);
+int ref_start(void); /* starts the engine unless it runs; 0 or errno */
 /* Enters the engine. False with errno: there is none (any more), and nothing is locked. */
 bool ref_enter(void);
 /* The same without asking for the time: where no timer is started before the wire does it. */
@@ -103,11 +113,13 @@ bool ref_progress(void);
 void ref_kick(void);
 
 /* The errno of a negative vs_err (0 of 0), after saying why on stderr when that is asked for. Inside. */
-int ref_error(const char *verb, int err);
+int ref_error(const struct vs_dev *dev, const char *verb, int err);
 /* errno := ref_error(...); returns NULL */
-void *ref_refuse(const char *verb, int err);
+void *ref_refuse(const struct vs_dev *dev, const char *verb, int err);
+/* EINVAL: objects of two devices do not go together. Says so when that is asked for. */
+int ref_mixed(const char *verb);
 /* Says why a completion failed, when that is asked for. */
-void ref_explain_wc(const struct vs_wc *wc);
+void ref_explain_wc(const struct vs_dev *dev, const struct vs_wc *wc);
 void ref_say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 void ref_counters_print(void);
 
@@ -130,10 +142,45 @@ int ref_events_take(struct ref_events *q, struct ref_event *e);
 void ref_events_forget(struct ref_events *q, const void *object);
 void ref_deliver_events(void); /* inside: from the engine to the descriptors */
 
+/* ---- virtual time (virtual.c): with ref.sim alone ---- */
+struct pollfd;
+#define REF_SIM_EPOCH_NS UINT64_C(1767225600000000000) /* 2026-01-01 00:00 UTC is 0 of the virtual clock */
+void *ref_virtual_watch(void *arg);                    /* the thread that looks after a clock which nobody moves */
+/* Inside, an empty completion queue or whatever else looks for news: one step of the clock. True: something happened.
+ */
+bool ref_virtual_look(void);
+/* Inside: what can leave a device at this very instant leaves it. */
+void ref_virtual_settle(void);
+/* Inside, before leaving: whoever waits hears that something was done. */
+void ref_virtual_tell(void);
+/* Inside: a descriptor has become readable. */
+void ref_virtual_signal(void);
+/* As ppoll(2), in virtual time; timeout_ns < 0: for ever. Outside. */
+int ref_virtual_poll(struct pollfd *fds, unsigned long n, int64_t timeout_ns, const void *sigmask);
+/* Until `fd` is readable, or one look if it is non-blocking: 0, or -1 with errno. Outside. */
+int ref_virtual_wait(int fd);
+/* Lets `ns` of virtual time go by. Outside. */
+void ref_virtual_sleep(uint64_t ns);
+/* fds.c: descriptors that become readable by what happens on the simulated wire. */
+void ref_fd_add(int fd);
+void ref_fd_remove(int fd);
+bool ref_fd_is_ours(int fd);
+void ref_fd_own(int fd, bool on);
+/* Calls of this thread that go to the kernel as they are, because it is inside or waits by itself, are counted up. */
+extern _Thread_local unsigned ref_plain;
+
+/* ---- the events of the devices in a file (trace.c) ---- */
+struct ref_trace;
+struct ref_trace *ref_trace_open(const struct ref_config *c, int *err); /* NULL after a line on stderr */
+struct vs_event_sink ref_trace_sink(struct ref_trace *t);
+/* `keep`: the file takes its place; otherwise (a forked child, a start that failed) it is left alone. NULL is fine. */
+void ref_trace_close(struct ref_trace *t, bool keep);
+
 /* ---- objects ---- */
 struct ref_context {
 	struct ref_context *next;
 	struct ref_events async;
+	struct vs_dev *dev;
 	unsigned objects;       /* CQs, SRQs and QPs, which know it: it stays when it is closed and some are left */
 	struct verbs_context v; /* must be last: its last member is the ibv_context */
 };
@@ -141,6 +188,7 @@ struct ref_context {
 struct ref_pd {
 	struct ibv_pd pd;
 	struct vs_pd *vs;
+	struct vs_dev *dev;
 	struct ref_pd *parent; /* a parent domain, or an import, shares the engine's PD of this one */
 	unsigned children;
 	struct ref_pd *next;
@@ -149,17 +197,20 @@ struct ref_pd {
 struct ref_mr {
 	struct ibv_mr mr;
 	struct vs_mr *vs;
+	struct vs_dev *dev;
 	struct ref_mr *next;
 };
 
 struct ref_mw {
 	struct ibv_mw mw;
 	struct vs_mw *vs;
+	struct vs_dev *dev;
 };
 
 struct ref_ah {
 	struct ibv_ah ah;
 	struct vs_ah *vs;
+	struct vs_dev *dev;
 };
 
 struct ref_channel {
@@ -230,6 +281,16 @@ static inline struct ref_qp *ref_qp(struct ibv_qp *qp)
 	return (struct ref_qp *)(void *)qp;
 }
 
+/* The engine's device of a context, which is open or has objects left. */
+static inline struct vs_dev *ref_dev(struct ibv_context *c)
+{
+	return ref_context(c)->dev;
+}
+static inline struct vs_dev *ref_qp_dev(const struct ibv_qp *qp)
+{
+	return ref_dev(qp->context);
+}
+
 /* context.c */
 void ref_context_ops(struct verbs_context *v);
 /* gid.c */
@@ -246,7 +307,9 @@ int ref_dealloc_td(struct ibv_td *td);
 /* mw.c */
 struct ibv_mw *ref_alloc_mw(struct ibv_pd *pd, enum ibv_mw_type type);
 int ref_dealloc_mw(struct ibv_mw *mw);
-void ref_fill_bind(struct vs_send_wr *wr, struct ibv_mw *mw, uint32_t rkey, const struct ibv_mw_bind_info *info);
+/* 0, or EINVAL: window or region belong to another device than the QP. */
+int ref_fill_bind(const struct ibv_qp *qp, struct vs_send_wr *wr, struct ibv_mw *mw, uint32_t rkey,
+		  const struct ibv_mw_bind_info *info);
 int ref_bind_mw(struct ibv_qp *qp, struct ibv_mw *mw, struct ibv_mw_bind *bind);
 /* cq.c */
 struct ref_cq *ref_cq_new(struct ibv_context *context, uint32_t cqe, void *cq_context,

@@ -19,7 +19,7 @@ struct ibv_srq *ibv_create_srq(struct ibv_pd *pd, struct ibv_srq_init_attr *srq_
 	}
 	srq->vs = vs_srq_create(ref_pd(pd)->vs, &attr, (uintptr_t)srq, &err);
 	if (srq->vs == NULL)
-		(void)ref_refuse("ibv_create_srq", err);
+		(void)ref_refuse(ref_pd(pd)->dev, "ibv_create_srq", err);
 	else
 		ref_context(pd->context)->objects++;
 	srq->number = ++last_number;
@@ -58,7 +58,8 @@ int ibv_modify_srq(struct ibv_srq *srq, struct ibv_srq_attr *srq_attr, int srq_a
 
 	if (!ref_enter())
 		return errno;
-	rc = ref_error("ibv_modify_srq", vs_srq_modify(ref_srq(srq)->vs, &attr, (unsigned)srq_attr_mask));
+	rc = ref_error(ref_dev(srq->context), "ibv_modify_srq",
+		       vs_srq_modify(ref_srq(srq)->vs, &attr, (unsigned)srq_attr_mask));
 	ref_leave();
 	return rc;
 }
@@ -83,7 +84,7 @@ int ibv_destroy_srq(struct ibv_srq *ibsrq)
 	if (!ref_enter())
 		return errno;
 	ref_deliver_events();
-	rc = ref_error("ibv_destroy_srq", vs_srq_destroy(srq->vs));
+	rc = ref_error(ref_dev(ibsrq->context), "ibv_destroy_srq", vs_srq_destroy(srq->vs));
 	if (rc == 0) {
 		ref_context(ibsrq->context)->objects--;
 		ref_events_forget(&ref_context(ibsrq->context)->async, srq);

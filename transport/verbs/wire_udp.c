@@ -20,6 +20,7 @@
 
 struct wire_udp {
 	struct ref_wire wire; /* must be first */
+	struct vs_dev *dev;   /* NULL: not yet made */
 	struct vs_udpio *udp;
 	struct vs_udpio_attr attr;
 	struct ref_impair *impair; /* NULL: no faults */
@@ -58,7 +59,7 @@ static int open_capture(struct wire_udp *w, const char *path)
 	struct vs_io_error err;
 
 	clock_gettime(CLOCK_REALTIME, &ts);
-	w->wall_offset = (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec - ref_now();
+	w->wall_offset = (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec - ref_real_now();
 	w->capture = vs_writer_open(path, VS_WRITER_RAW_IP, &err);
 	if (w->capture == NULL) {
 		ref_say("%s", err.text);
@@ -75,7 +76,7 @@ static void to_engine(struct wire_udp *w, const uint8_t *ip, size_t len, bool ic
 {
 	const struct vs_pkt_meta meta = {.icrc_good = icrc_good};
 
-	vs_dev_input(w->wire.dev, VS_LINK_IP, ip, len, &meta, w->now);
+	vs_dev_input(w->dev, VS_LINK_IP, ip, len, &meta, w->now);
 }
 
 static void arrived(void *ctx, const uint8_t *ip, size_t len, bool icrc_good)
@@ -132,7 +133,7 @@ static bool send_one(struct wire_udp *w)
 		vs_udpio_flush(w->udp);
 		slot = vs_udpio_slot(w->udp);
 	}
-	n = vs_dev_output(w->wire.dev, slot, VS_FRAME_MAX, &meta, w->now);
+	n = vs_dev_output(w->dev, slot, VS_FRAME_MAX, &meta, w->now);
 	if (n <= ETH)
 		return false;
 	if (w->impair != NULL)
@@ -173,9 +174,9 @@ static bool neighbour(void *ctx, const uint8_t gid[16], uint8_t mac[6])
 	return true;
 }
 
-static void fill_attr(const struct ref_wire *wire, struct vs_dev_attr *attr)
+static struct vs_dev *create(struct ref_wire *wire, struct vs_dev_attr *attr, int *err)
 {
-	const struct wire_udp *w = (const struct wire_udp *)wire;
+	struct wire_udp *w = self(wire);
 
 	for (unsigned i = 0; i < w->attr.n_addrs; i++) {
 		attr->gids[i].type = VS_GID_ROCEV2;
@@ -191,6 +192,14 @@ static void fill_attr(const struct ref_wire *wire, struct vs_dev_attr *attr)
 	/* Of many QPs each has its turn rarely: so that an acknowledge comes before the ACK timer of the first packet.
 	 */
 	attr->ack_every = attr->rc_window / 4 < ACK_EVERY ? attr->rc_window / 4 : ACK_EVERY;
+	w->dev = vs_dev_create(attr, err);
+	return w->dev;
+}
+
+static uint64_t now(const struct ref_wire *wire)
+{
+	(void)wire;
+	return ref_real_now();
 }
 
 static int join(struct ref_wire *wire, const uint8_t gid[16])
@@ -237,6 +246,8 @@ static void close_wire(struct ref_wire *wire)
 	struct wire_udp *w = self(wire);
 	struct vs_io_error err;
 
+	if (w->dev != NULL && !ref.forked) /* a child keeps its copy: its objects point into it */
+		vs_dev_destroy(w->dev);
 	vs_udpio_close(w->udp);
 	ref_impair_free(w->impair);
 	if (w->capture != NULL && ref.forked)
@@ -318,7 +329,7 @@ static int open_all(struct wire_udp *w, const struct ref_config *c)
 
 struct ref_wire *ref_wire_udp(const struct ref_config *config, int *err)
 {
-	static const struct ref_wire_ops ops = {receive, send_packets, deadline, fill_attr,
+	static const struct ref_wire_ops ops = {receive, send_packets, deadline, now,       create,
 						join,    leave,        counters, close_wire};
 	struct wire_udp *w = calloc(1, sizeof(*w));
 

@@ -39,6 +39,14 @@ static void wr_start(struct ibv_qp_ex *ex)
 	b->error = 0;
 }
 
+/* The first error is what ibv_wr_complete returns. */
+static void refuse(struct ibv_qp_ex *ex, int error)
+{
+	struct ref_batch *b = self(ex)->batch;
+
+	b->error = b->error != 0 ? b->error : error;
+}
+
 /* The next request; after an error, or beyond the queue, one that is never posted. */
 static struct vs_send_wr *begin(struct ibv_qp_ex *ex, enum vs_wr_opcode opcode, uint64_t needs)
 {
@@ -47,9 +55,9 @@ static struct vs_send_wr *begin(struct ibv_qp_ex *ex, enum vs_wr_opcode opcode, 
 	struct item *it;
 
 	if (!(qp->send_ops & needs))
-		b->error = b->error != 0 ? b->error : EINVAL;
+		refuse(ex, EINVAL);
 	if (b->n == b->size) {
-		b->error = b->error != 0 ? b->error : ENOMEM;
+		refuse(ex, ENOMEM);
 		b->n--;
 	}
 	it = &b->item[b->n++];
@@ -62,7 +70,7 @@ static struct item *current(struct ibv_qp_ex *ex)
 	struct ref_batch *b = self(ex)->batch;
 
 	if (b->n == 0) {
-		b->error = b->error != 0 ? b->error : EINVAL;
+		refuse(ex, EINVAL);
 		return &b->item[0];
 	}
 	return &b->item[b->n - 1];
@@ -125,7 +133,7 @@ static void wr_atomic_write(struct ibv_qp_ex *ex, uint32_t rkey, uint64_t remote
 
 static void wr_bind_mw(struct ibv_qp_ex *ex, struct ibv_mw *mw, uint32_t rkey, const struct ibv_mw_bind_info *info)
 {
-	ref_fill_bind(begin(ex, VS_WR_BIND_MW, IBV_QP_EX_WITH_BIND_MW), mw, rkey, info);
+	refuse(ex, ref_fill_bind(&ex->qp_base, begin(ex, VS_WR_BIND_MW, IBV_QP_EX_WITH_BIND_MW), mw, rkey, info));
 }
 
 static void wr_local_inv(struct ibv_qp_ex *ex, uint32_t invalidate_rkey)
@@ -154,6 +162,8 @@ static void wr_set_ud_addr(struct ibv_qp_ex *ex, struct ibv_ah *ah, uint32_t rem
 {
 	struct vs_send_wr *wr = &current(ex)->wr;
 
+	if (ah != NULL && ref_ah(ah)->dev != ref_qp_dev(&ex->qp_base))
+		refuse(ex, ref_mixed("ibv_wr_set_ud_addr"));
 	wr->ud.ah = ah != NULL ? ref_ah(ah)->vs : NULL;
 	wr->ud.remote_qpn = remote_qpn;
 	wr->ud.remote_qkey = remote_qkey;
@@ -220,7 +230,7 @@ static int post_all(struct ref_qp *qp)
 	if (b->n > vs_qp_send_room(qp->vs))
 		rc = ENOMEM;
 	for (uint32_t i = 0; i < b->n && rc == 0; i++)
-		rc = ref_error("ibv_wr_complete", vs_qp_post_send(qp->vs, &b->item[i].wr));
+		rc = ref_error(ref_qp_dev(&qp->qp), "ibv_wr_complete", vs_qp_post_send(qp->vs, &b->item[i].wr));
 	ref_leave();
 	return rc;
 }

@@ -85,6 +85,8 @@ int vs_sim_add_raw(struct vs_sim *sim, const char *name, vs_sim_raw_fn *fn, void
 uint64_t vs_sim_now(const struct vs_sim *sim);
 /* True while something can still happen without a verbs call (frames in flight, output, timers). */
 bool vs_sim_busy(const struct vs_sim *sim);
+/* When that happens first, never before now; VS_NEVER: nothing can. */
+uint64_t vs_sim_next(const struct vs_sim *sim);
 /* One step: everything that happens at the next instant, not after `limit_ns`. False: nothing up to the limit. */
 bool vs_sim_step(struct vs_sim *sim, uint64_t limit_ns);
 /* Steps until idle or `until_ns`; then the clock stands at until_ns unless it is VS_NEVER. Number of steps. */

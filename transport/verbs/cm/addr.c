@@ -6,7 +6,6 @@
 #include <netinet/in.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "verbs/cm/cm.h"
 
@@ -98,10 +97,21 @@ uint64_t cm_service_id(const struct cm_id *id, const struct sockaddr *a)
 
 /* ---- this process's addresses ---- */
 
-/* Inside: index of the GID that is `gid`, or, with NULL, of the first of that family; -1. */
-static int find_gid(const uint8_t *gid, bool v4)
+/* One of the addresses: entry `index` of a device's GID table. */
+struct place {
+	struct cm_device *dev; /* NULL: there is none */
+	int index;
+};
+
+static const uint8_t *gid_at(const struct place *p)
 {
-	const struct vs_dev_attr *a = cm.link->dev_attr(cm.link->device());
+	return cm_dev_attr(p->dev)->gids[p->index].gid;
+}
+
+/* Inside: index of the GID that is `gid`, or, with NULL, of the first of that family; -1. */
+static int find_gid(const struct cm_device *dev, const uint8_t *gid, bool v4)
+{
+	const struct vs_dev_attr *a = cm_dev_attr(dev);
 
 	for (int i = 0; i < VS_GID_TABLE_LEN; i++) {
 		const struct vs_gid_entry *e = &a->gids[i];
@@ -112,14 +122,27 @@ static int find_gid(const uint8_t *gid, bool v4)
 	return -1;
 }
 
+/* Inside: the place of a GID, or, with NULL, the first of that family on a device other than `not_on`. */
+static struct place find(const uint8_t *gid, bool v4, const struct cm_device *not_on)
+{
+	struct place p = {.dev = NULL};
+
+	for (int i = 0; i < cm.n_devices && p.dev == NULL; i++) {
+		p.index = find_gid(&cm.device[i], gid, v4);
+		if (p.index >= 0 && &cm.device[i] != not_on)
+			p.dev = &cm.device[i];
+	}
+	return p;
+}
+
 void cm_acquire(struct cm_id *id)
 {
 	struct rdma_addr *a = &id->id.route.addr;
 
-	id->id.verbs = cm.context;
+	id->id.verbs = id->dev->context;
 	id->id.port_num = 1;
 	if (id->id.pd == NULL)
-		id->id.pd = cm.pd;
+		id->id.pd = id->dev->pd;
 	a->addr.ibaddr.pkey = htons(0xffff);
 	cm_gid_of(a->addr.ibaddr.sgid.raw, &a->src_addr);
 	if (a->dst_addr.sa_family != 0)
@@ -182,41 +205,42 @@ static bool is_loopback(const uint8_t gid[16])
 }
 
 /*
- * Inside: index of the GID that an address means; -1. Linux binds the loopback address to any device: here it is the
- * own address, unless that is one of the loopback network itself.
+ * Inside: which of the own addresses an address means. Linux binds the loopback address to any device: here it is the
+ * first own address, unless that is one of the loopback network itself.
  */
-static int find_address(const struct sockaddr *addr)
+static struct place find_address(const struct sockaddr *addr)
 {
 	uint8_t gid[16];
-	int index, first;
+	struct place p, first;
 
 	cm_gid_of(gid, addr);
-	index = find_gid(gid, is_v4_gid(gid));
-	first = find_gid(NULL, is_v4_gid(gid));
-	if (index < 0 && first >= 0 && is_loopback(gid) &&
-	    !is_loopback(cm.link->dev_attr(cm.link->device())->gids[first].gid))
-		return first;
-	return index;
+	p = find(gid, is_v4_gid(gid), NULL);
+	first = find(NULL, is_v4_gid(gid), NULL);
+	return p.dev == NULL && first.dev != NULL && is_loopback(gid) && !is_loopback(gid_at(&first)) ? first : p;
 }
 
 /* Inside: an errno. */
 static int bind_to(struct cm_id *id, const struct sockaddr *addr)
 {
-	int index = cm_is_any(addr) ? -1 : find_address(addr), rc;
+	struct place p = {.dev = NULL};
+	int rc;
 
-	if (index < 0 && !cm_is_any(addr))
-		return EADDRNOTAVAIL;
+	if (!cm_is_any(addr)) {
+		p = find_address(addr);
+		if (p.dev == NULL)
+			return EADDRNOTAVAIL;
+	}
 	memcpy(cm_src(id), addr, cm_addr_len(addr));
-	if (index >= 0)
-		cm_addr_of(&id->id.route.addr.src_storage, cm.link->dev_attr(cm.link->device())->gids[index].gid,
-			   cm_port(addr));
+	if (p.dev != NULL)
+		cm_addr_of(&id->id.route.addr.src_storage, gid_at(&p), cm_port(addr));
 	rc = take_port(id);
 	if (rc != 0) {
 		memset(&id->id.route.addr.src_storage, 0, sizeof(id->id.route.addr.src_storage));
 		return rc;
 	}
-	if (index >= 0) {
-		id->sgid_index = (uint8_t)index;
+	if (p.dev != NULL) {
+		id->dev = p.dev;
+		id->sgid_index = (uint8_t)p.index;
 		cm_acquire(id);
 	}
 	return 0;
@@ -253,15 +277,18 @@ static int choose_source(struct cm_id *id, const struct sockaddr *dst)
 	struct sockaddr_storage own;
 	uint8_t gid[16];
 	uint16_t port = cm_src(id)->sa_family != 0 ? cm_port(cm_src(id)) : 0;
-	int index;
+	struct place p;
 
 	if (cm_src(id)->sa_family != 0 && !cm_is_any(cm_src(id)))
 		return cm_src(id)->sa_family == dst->sa_family ? 0 : EINVAL;
 	cm_gid_of(gid, dst);
-	index = find_gid(NULL, is_v4_gid(gid));
-	if (index < 0)
+	p = find(NULL, is_v4_gid(gid), NULL);
+	/* To the address of one device from the other, if there is one. */
+	if (p.dev != NULL && cm.n_devices > 1 && find_gid(p.dev, gid, is_v4_gid(gid)) >= 0)
+		p = find(NULL, is_v4_gid(gid), p.dev);
+	if (p.dev == NULL)
 		return EADDRNOTAVAIL;
-	cm_addr_of(&own, cm.link->dev_attr(cm.link->device())->gids[index].gid, port);
+	cm_addr_of(&own, gid_at(&p), port);
 	memset(&id->id.route.addr.src_storage, 0, sizeof(own));
 	return bind_to(id, (const struct sockaddr *)(const void *)&own);
 }
@@ -323,21 +350,13 @@ static int make_path_record(struct cm_id *id)
 	p->hop_limit = 64;
 	p->traffic_class = id->tos;
 	p->mtu_selector = p->rate_selector = p->packet_life_time_selector = 2; /* exactly */
-	p->mtu = (uint8_t)cm.link->dev_attr(cm.link->device())->active_mtu;
+	p->mtu = (uint8_t)cm_dev_attr(id->dev)->active_mtu;
 	p->rate = IBV_RATE_40_GBPS;
 	p->packet_life_time = CM_ACK_TIMEOUT - 1;
 	free(id->id.route.path_rec);
 	id->id.route.path_rec = p;
 	id->id.route.num_paths = 1;
 	return 0;
-}
-
-static uint64_t now_ns(void)
-{
-	struct timespec ts;
-
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
 }
 
 /*
@@ -347,11 +366,10 @@ static uint64_t now_ns(void)
 static void take_time(void)
 {
 	static _Atomic uint64_t last;
-	const struct timespec some = {.tv_nsec = RESOLVE_NS};
 
-	if (now_ns() - last > BURST_NS)
-		(void)nanosleep(&some, NULL);
-	last = now_ns();
+	if (cm.link->now() - last > BURST_NS)
+		cm.link->sleep(RESOLVE_NS);
+	last = cm.link->now();
 }
 
 int rdma_resolve_route(struct rdma_cm_id *rid, int timeout_ms)

@@ -42,6 +42,13 @@
 #define CM_REJ_PRIVATE 148
 #define CM_SIDR_REP_PRIVATE 136
 
+#define CM_DEVICES 2 /* on the simulated wire */
+struct cm_device {
+	struct ibv_context *context;
+	struct ibv_pd *pd; /* for ids without one of their own */
+	struct vs_dev *vs;
+};
+
 struct cm_id;
 
 struct cm_event {
@@ -57,9 +64,9 @@ struct cm_channel {
 	struct cm_event *head, **tail;
 };
 
-/* All who listen on one service id share the engine's listener: they differ in their addresses. */
+/* All who listen on one service id share the engine's listeners, one a device: they differ in their addresses. */
 struct cm_service {
-	struct vs_listener *vs;
+	struct vs_listener *vs[CM_DEVICES];
 	uint64_t service_id;
 	unsigned users;
 	struct cm_service *next;
@@ -76,8 +83,9 @@ struct cm_mcast {
 struct cm_id {
 	struct rdma_cm_id id; /* first */
 	struct cm_id *next;
-	bool sync;   /* made without a channel: calls wait for their event */
-	bool active; /* we connect */
+	struct cm_device *dev; /* NULL: bound to none */
+	bool sync;             /* made without a channel: calls wait for their event */
+	bool active;           /* we connect */
 	bool resolved, rejected;
 	bool reuse, v6_only;
 	uint8_t tos, ack_timeout, sgid_index;
@@ -97,8 +105,8 @@ struct cm_id {
 
 struct cm {
 	const struct ref_cm_link *link; /* NULL: not started */
-	struct ibv_context *context;
-	struct ibv_pd *pd; /* for ids without one of their own */
+	struct cm_device device[CM_DEVICES];
+	int n_devices;
 	struct cm_id *ids;
 	struct cm_service *services;
 	int listening; /* a memfd while anybody listens, by which vs-run --pair knows; -1 */
@@ -112,6 +120,10 @@ static inline struct cm_id *cm_id(struct rdma_cm_id *id)
 static inline struct cm_channel *cm_channel(struct rdma_event_channel *ch)
 {
 	return (struct cm_channel *)ch;
+}
+static inline const struct vs_dev_attr *cm_dev_attr(const struct cm_device *dev)
+{
+	return cm.link->dev_attr(dev->vs);
 }
 static inline bool cm_is_ud(const struct cm_id *id)
 {
@@ -154,7 +166,7 @@ bool cm_is_any(const struct sockaddr *a);
 void cm_gid_of(uint8_t gid[16], const struct sockaddr *a);
 void cm_addr_of(struct sockaddr_storage *a, const uint8_t gid[16], uint16_t port);
 uint64_t cm_service_id(const struct cm_id *id, const struct sockaddr *a);
-/* Inside: gives the id the device, from its own address on. */
+/* Inside: gives the id what belongs to its device (id->dev) and its addresses. */
 void cm_acquire(struct cm_id *id);
 /* Inside: the path to the peer. */
 void cm_path(const struct cm_id *id, struct vs_av *av);

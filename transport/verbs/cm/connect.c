@@ -22,16 +22,29 @@ static struct cm_service *find_service(uint64_t service_id)
 	return s;
 }
 
+static void unlisten(struct cm_service *s)
+{
+	for (int i = 0; i < cm.n_devices; i++)
+		if (s->vs[i] != NULL)
+			cm.link->unlisten(s->vs[i]);
+}
+
 static struct cm_service *new_service(uint64_t service_id, int *rc)
 {
 	struct cm_service *s = calloc(1, sizeof(*s));
-	int err = VS_ERR_NOSPACE;
+	int err;
 
-	if (s != NULL)
-		s->vs = cm.link->listen(cm.link->device(), service_id, (uintptr_t)s, &err);
-	if (s == NULL || s->vs == NULL) {
-		*rc = cm.link->error("rdma_listen", err);
+	for (int i = 0; s != NULL && i < cm.n_devices; i++) {
+		s->vs[i] = cm.link->listen(cm.device[i].vs, service_id, (uintptr_t)s, &err);
+		if (s->vs[i] != NULL)
+			continue;
+		*rc = cm.link->error(cm.device[i].vs, "rdma_listen", err);
+		unlisten(s);
 		free(s);
+		return NULL;
+	}
+	if (s == NULL) {
+		*rc = ENOMEM;
 		return NULL;
 	}
 	s->service_id = service_id;
@@ -72,7 +85,7 @@ void cm_unlisten(struct cm_id *id)
 	id->service = NULL;
 	if (s == NULL || --s->users > 0)
 		return;
-	cm.link->unlisten(s->vs);
+	unlisten(s);
 	for (at = &cm.services; *at != s; at = &(*at)->next)
 		;
 	*at = s->next;
@@ -112,7 +125,7 @@ static uint8_t limit(uint8_t value, uint8_t max)
 
 static uint8_t max_rd_atomic(void)
 {
-	return cm.link->dev_attr(cm.link->device())->max_rd_atomic;
+	return cm_dev_attr(&cm.device[0])->max_rd_atomic; /* all are alike */
 }
 
 /* An errno when the program asks for more than there is. */
@@ -165,7 +178,7 @@ static int send_request(struct cm_id *id, const struct rdma_conn_param *p)
 {
 	bool ud = cm_is_ud(id);
 	struct vs_conn_param to = {.service_id = cm_service_id(id, cm_dst(id)),
-				   .path_mtu = cm.link->dev_attr(cm.link->device())->active_mtu,
+				   .path_mtu = cm_dev_attr(&cm.device[0])->active_mtu,
 				   .responder_resources = p != NULL ? p->responder_resources : RDMA_MAX_RESP_RES,
 				   .initiator_depth = p != NULL ? p->initiator_depth : RDMA_MAX_INIT_DEPTH,
 				   .local_ack_timeout = id->ack_timeout,
@@ -185,9 +198,8 @@ static int send_request(struct cm_id *id, const struct rdma_conn_param *p)
 	to.private_len = private_data(id, p, data);
 	to.private_data = data;
 	id->active = true;
-	id->conn = ud ? cm.link->sidr_resolve(cm.link->device(), &to, 0, &err)
-		      : cm.link->connect(cm.link->device(), &to, 0, &err);
-	return id->conn != NULL ? 0 : cm.link->error("rdma_connect", err);
+	id->conn = ud ? cm.link->sidr_resolve(id->dev->vs, &to, 0, &err) : cm.link->connect(id->dev->vs, &to, 0, &err);
+	return id->conn != NULL ? 0 : cm.link->error(id->dev->vs, "rdma_connect", err);
 }
 
 int rdma_connect(struct rdma_cm_id *rid, struct rdma_conn_param *conn_param)
@@ -212,7 +224,7 @@ int rdma_establish(struct rdma_cm_id *rid)
 		return cm_fail(EINVAL);
 	if (!cm_enter())
 		return -1;
-	rc = id->conn != NULL ? cm.link->error("rdma_establish", cm.link->establish(id->conn)) : EINVAL;
+	rc = id->conn != NULL ? cm.link->error(id->dev->vs, "rdma_establish", cm.link->establish(id->conn)) : EINVAL;
 	cm_leave();
 	return cm_fail(rc);
 }
@@ -241,8 +253,8 @@ static int answer(struct cm_id *id, const struct rdma_conn_param *p)
 		return EINVAL;
 	common(id, p, &to);
 	if (cm_is_ud(id))
-		return cm.link->error("rdma_accept", cm.link->sidr_reply(id->conn, VS_CM_SIDR_OK, &to));
-	return cm.link->error("rdma_accept", cm.link->accept(id->conn, &to));
+		return cm.link->error(id->dev->vs, "rdma_accept", cm.link->sidr_reply(id->conn, VS_CM_SIDR_OK, &to));
+	return cm.link->error(id->dev->vs, "rdma_accept", cm.link->accept(id->conn, &to));
 }
 
 int rdma_accept(struct rdma_cm_id *rid, struct rdma_conn_param *conn_param)
@@ -282,9 +294,9 @@ static int reject(struct rdma_cm_id *rid, uint16_t reason, const void *private_d
 	if (id->conn == NULL)
 		rc = EINVAL;
 	else if (cm_is_ud(id))
-		rc = cm.link->error("rdma_reject", cm.link->sidr_reply(id->conn, VS_CM_SIDR_REJECT, &to));
+		rc = cm.link->error(id->dev->vs, "rdma_reject", cm.link->sidr_reply(id->conn, VS_CM_SIDR_REJECT, &to));
 	else
-		rc = cm.link->error("rdma_reject", cm.link->reject(id->conn, reason, private_data, len));
+		rc = cm.link->error(id->dev->vs, "rdma_reject", cm.link->reject(id->conn, reason, private_data, len));
 	id->rejected = rc == 0;
 	cm_leave();
 	return cm_fail(rc);
@@ -313,7 +325,7 @@ static int say_goodbye(struct cm_id *id)
 	case VS_CONN_CLOSED:
 		return 0;
 	default:
-		return cm.link->error("rdma_disconnect", cm.link->disconnect(id->conn));
+		return cm.link->error(id->dev->vs, "rdma_disconnect", cm.link->disconnect(id->conn));
 	}
 }
 

@@ -24,14 +24,17 @@ struct rdma_event_channel *rdma_create_event_channel(void)
 		return NULL;
 	ch->tail = &ch->head;
 	ch->channel.fd = eventfd(0, EFD_CLOEXEC | EFD_SEMAPHORE);
-	if (ch->channel.fd >= 0)
+	if (ch->channel.fd >= 0) {
+		cm.link->channel(ch->channel.fd, true);
 		return &ch->channel;
+	}
 	free(ch);
 	return NULL;
 }
 
 void rdma_destroy_event_channel(struct rdma_event_channel *channel)
 {
+	cm.link->channel(channel->fd, false);
 	close(channel->fd);
 	free(channel);
 }
@@ -43,6 +46,7 @@ static void enqueue(struct cm_channel *ch, struct cm_event *e)
 	e->next = NULL;
 	*ch->tail = e;
 	ch->tail = &e->next;
+	cm.link->signal();
 	if (write(ch->channel.fd, &one, sizeof(one)) != (ssize_t)sizeof(one))
 		return; /* 2^64 - 2 events wait: it is readable */
 }
@@ -147,7 +151,8 @@ static void ud_param(struct cm_event *e, const struct vs_conn_event *from, uint8
 }
 
 /* An id for whoever wants to connect. */
-static struct cm_id *requested(struct cm_id *listener, const struct vs_conn_event *from, const struct vs_rdmacm_hdr *h)
+static struct cm_id *requested(struct cm_device *dev, struct cm_id *listener, const struct vs_conn_event *from,
+			       const struct vs_rdmacm_hdr *h)
 {
 	struct cm_id *id = cm_id_new(listener->id.channel, listener->id.context, listener->id.ps, listener->id.qp_type);
 	uint8_t gid[2][16];
@@ -166,8 +171,9 @@ static struct cm_id *requested(struct cm_id *listener, const struct vs_conn_even
 	id->responder_resources = from->peer.initiator_depth;
 	id->initiator_depth = from->peer.responder_resources;
 	id->resolved = true;
+	id->dev = dev;
 	cm_acquire(id);
-	if (listener->id.pd != NULL)
+	if (listener->id.pd != NULL && listener->id.pd->context == id->id.verbs)
 		id->id.pd = listener->id.pd;
 	cm_id_link(id);
 	return id;
@@ -186,7 +192,7 @@ static void refuse(const struct vs_conn_event *from, uint16_t reason)
 	cm.link->send();
 }
 
-static void request(const struct vs_conn_event *from)
+static void request(struct cm_device *dev, const struct vs_conn_event *from)
 {
 	const struct cm_service *s = (const struct cm_service *)(uintptr_t)from->cookie;
 	bool ud = from->type == VS_CONN_EV_SIDR_REQUEST;
@@ -204,7 +210,7 @@ static void request(const struct vs_conn_event *from)
 		refuse(from, VS_CM_REJ_SERVICE_ID);
 		return;
 	}
-	id = listener->pending < (unsigned)listener->backlog ? requested(listener, from, &h) : NULL;
+	id = listener->pending < (unsigned)listener->backlog ? requested(dev, listener, from, &h) : NULL;
 	e = id != NULL ? cm_event_new(id, RDMA_CM_EVENT_CONNECT_REQUEST, 0) : NULL;
 	if (e == NULL) {
 		if (id != NULL) {
@@ -275,7 +281,7 @@ static struct cm_id *id_of(const struct vs_conn *c)
 	return id;
 }
 
-static void one(const struct vs_conn_event *from)
+static void one(struct cm_device *dev, const struct vs_conn_event *from)
 {
 	struct cm_id *id;
 	enum rdma_cm_event_type type;
@@ -284,7 +290,7 @@ static void one(const struct vs_conn_event *from)
 	int status;
 
 	if (from->type == VS_CONN_EV_REQUEST || from->type == VS_CONN_EV_SIDR_REQUEST) {
-		request(from);
+		request(dev, from);
 		return;
 	}
 	id = id_of(from->conn);
@@ -303,8 +309,9 @@ void cm_deliver(void)
 {
 	struct vs_conn_event e;
 
-	while (cm.link->poll(cm.link->device(), &e))
-		one(&e);
+	for (int i = 0; i < cm.n_devices; i++)
+		while (cm.link->poll(cm.device[i].vs, &e))
+			one(&cm.device[i], &e);
 }
 
 /* ---- to the program ---- */
@@ -324,7 +331,7 @@ static void connected(struct cm_event *e)
 		rc = -1;
 	else {
 		if (rc == 0)
-			rc = cm_fail(cm.link->error("rdma_connect", cm.link->establish(id->conn)));
+			rc = cm_fail(cm.link->error(id->dev->vs, "rdma_connect", cm.link->establish(id->conn)));
 		else
 			(void)cm.link->reject(id->conn, VS_CM_REJ_CONSUMER, NULL, 0);
 		cm_leave();
@@ -389,6 +396,8 @@ int rdma_get_cm_event(struct rdma_event_channel *channel, struct rdma_cm_event *
 	if (event == NULL)
 		return cm_fail(EINVAL);
 	do {
+		if (cm.link->wait(channel->fd) != 0)
+			return -1;
 		if (read(channel->fd, &count, sizeof(count)) != (ssize_t)sizeof(count))
 			return -1;
 		if (!cm_enter())

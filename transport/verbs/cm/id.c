@@ -7,7 +7,6 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "verbs/cm/cm.h"
 
@@ -36,21 +35,47 @@ void cm_leave(void)
 	cm.link->leave();
 }
 
-static int open_device(void)
+static int open_one(const struct ref_cm_link *link, struct cm_device *d, struct ibv_device *device)
+{
+	d->context = ibv_open_device(device);
+	if (d->context == NULL)
+		return -1;
+	d->vs = link->device(d->context);
+	d->pd = ibv_alloc_pd(d->context);
+	return d->pd != NULL ? 0 : -1;
+}
+
+static void close_devices(void)
+{
+	int why = errno;
+
+	for (int i = 0; i < CM_DEVICES; i++) {
+		if (cm.device[i].pd != NULL)
+			ibv_dealloc_pd(cm.device[i].pd);
+		if (cm.device[i].context != NULL)
+			ibv_close_device(cm.device[i].context);
+		cm.device[i] = (struct cm_device){NULL, NULL, NULL};
+	}
+	errno = why;
+}
+
+static int open_devices(void)
 {
 	const struct ref_cm_link *link = ref_cm_link();
-	struct ibv_device **list = ibv_get_device_list(NULL);
+	int n = 0, rc = 0;
+	struct ibv_device **list = ibv_get_device_list(&n);
 
-	cm.context = list != NULL && list[0] != NULL ? ibv_open_device(list[0]) : NULL;
+	if (list == NULL || n < 1 || n > CM_DEVICES)
+		rc = cm_fail(ENODEV);
+	for (int i = 0; i < n && rc == 0; i++)
+		rc = open_one(link, &cm.device[i], list[i]);
 	if (list != NULL)
 		ibv_free_device_list(list);
-	if (cm.context == NULL)
-		return -1;
-	cm.pd = ibv_alloc_pd(cm.context);
-	if (cm.pd == NULL) {
-		ibv_close_device(cm.context);
+	if (rc != 0) {
+		close_devices();
 		return -1;
 	}
+	cm.n_devices = n;
 	cm.link = link;
 	link->attach(cm_deliver);
 	return 0;
@@ -62,19 +87,19 @@ int cm_start(void)
 	int rc;
 
 	pthread_mutex_lock(&once);
-	rc = cm.link != NULL ? 0 : open_device();
+	rc = cm.link != NULL ? 0 : open_devices();
 	pthread_mutex_unlock(&once);
 	return rc;
 }
 
 struct ibv_context **rdma_get_devices(int *num_devices)
 {
-	struct ibv_context **list = cm_start() == 0 ? calloc(2, sizeof(struct ibv_context *)) : NULL;
+	struct ibv_context **list = cm_start() == 0 ? calloc(CM_DEVICES + 1, sizeof(struct ibv_context *)) : NULL;
 
 	if (num_devices != NULL)
-		*num_devices = list != NULL;
-	if (list != NULL)
-		list[0] = cm.context;
+		*num_devices = list != NULL ? cm.n_devices : 0;
+	for (int i = 0; list != NULL && i < cm.n_devices; i++)
+		list[i] = cm.device[i].context;
 	return list;
 }
 
@@ -304,5 +329,5 @@ __attribute__((destructor)) static void end_of_process(void)
 		let_go(id);
 	cm_leave();
 	for (int i = 0; partings_left() && i < END_WAIT_MS; i++)
-		(void)nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+		cm.link->sleep(1000000);
 }

@@ -45,7 +45,7 @@ int rdma_init_qp_attr(struct rdma_cm_id *rid, struct ibv_qp_attr *qp_attr, int *
 	if (id->conn == NULL || cm_is_ud(id))
 		rc = before_connection(id, qp_attr, qp_attr_mask);
 	else
-		rc = cm.link->qp_attr(id->conn, qp_attr->qp_state, qp_attr, qp_attr_mask);
+		rc = cm.link->qp_attr(id->dev->vs, id->conn, qp_attr->qp_state, qp_attr, qp_attr_mask);
 	if (rc == 0 && id->conn != NULL && !id->active)
 		own_terms(id, qp_attr);
 	cm_leave();

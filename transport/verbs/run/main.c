@@ -22,7 +22,10 @@ static int run_and_wait(const struct run_options *o)
 	(void)signal(SIGQUIT, SIG_IGN);
 	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
 		;
-	run_salvage(o->capture);
+	if (o->capture != NULL)
+		run_salvage_capture(o->capture);
+	if (o->trace != NULL)
+		run_salvage_trace(o->trace);
 	return run_code(status);
 }
 
@@ -60,5 +63,7 @@ int main(int argc, char **argv)
 		return rc;
 	if (o.pair)
 		return run_pair(&o);
-	return o.capture != NULL ? run_and_wait(&o) : run_exec(o.argv);
+	if (o.sim && (rc = run_same_addresses(o.argv)) != 0)
+		return rc;
+	return o.capture != NULL || o.trace != NULL ? run_and_wait(&o) : run_exec(o.argv);
 }

@@ -20,6 +20,7 @@
 static const char usage[] =
 	"usage: vs-run [options] [--] PROGRAM [ARGUMENT...]\n"
 	"       vs-run --pair [options] [--] PROGRAM [ARGUMENT...]\n"
+	"       vs-run --sim [options] [--] PROGRAM [ARGUMENT...]\n"
 	"\n"
 	"Runs a verbs program on the reference device ref0: no RDMA hardware, no kernel module, no privilege.\n"
 	"\n"
@@ -28,9 +29,15 @@ static const char usage[] =
 	"  --mtu BYTES        largest path MTU: 256 512 1024 2048 4096 (default)\n"
 	"  --pair             start a server and a client on two addresses: the client is the same program with the\n"
 	"                     server's address appended, or what stands behind a '::', where @server is that address\n"
+	"  --sim              two devices, ref0 (10.0.0.1) and ref1 (10.0.0.2), on a simulated wire inside the "
+	"process: a\n"
+	"                     virtual clock, so time-outs cost nothing and the same seed gives the same packets\n"
 	"  --capture FILE     write what the device sends and receives as a capture (pcap)\n"
-	"  --fault RULE       lose, damage, delay ... packets: 'drop 3rd data from me', 'drop 1% any' (repeatable)\n"
-	"  --deviation NAME   commit a known defect of real devices (repeatable)\n"
+	"  --trace FILE       with --sim: write what happens in the devices and between them as a .vst file\n"
+	"  --fault RULE       lose, damage, delay ... packets: 'drop 3rd data from me', 'drop 1% any' (repeatable);\n"
+	"                     with --sim the nodes are ref0 and ref1\n"
+	"  --deviation NAME   commit a known defect of real devices (repeatable); with --sim, ref1:NAME: that one "
+	"alone\n"
 	"  --explain          say on stderr why a verb was refused or a completion failed\n"
 	"  --counters         print the device's counters when the program ends\n"
 	"  --seed N           keys and queue pair numbers derive from it (default: another one each time)\n"
@@ -87,17 +94,37 @@ static int check_fault(const char *text)
 		return run_fail("--fault: one rule, one line");
 	if (vs_fault_parse(text, strlen(text), &rule, &err) != VS_OK)
 		return run_fail("--fault '%s': column %u: %s", text, err.column, err.text);
-	if ((rule.from[0] != '\0' && strcmp(rule.from, "me") != 0 && strcmp(rule.from, "peer") != 0) ||
-	    (rule.to[0] != '\0' && strcmp(rule.to, "me") != 0 && strcmp(rule.to, "peer") != 0))
-		return run_fail("--fault '%s': nodes are called me and peer here", text);
+	return 0;
+}
+
+static bool is_node(const char *name, const char *a, const char *b)
+{
+	return name[0] == '\0' || strcmp(name, a) == 0 || strcmp(name, b) == 0;
+}
+
+/* Known when all options are: what the nodes are called. */
+static int check_fault_nodes(const struct run_options *o, const char *text)
+{
+	const char *a = o->sim ? "ref0" : "me", *b = o->sim ? "ref1" : "peer";
+	struct vs_fault_rule rule;
+
+	if (vs_fault_parse(text, strlen(text), &rule, NULL) != VS_OK)
+		return RUN_FAILED; /* checked before */
+	if (!is_node(rule.from, a, b) || !is_node(rule.to, a, b))
+		return run_fail("--fault '%s': nodes are called %s and %s %s", text, a, b,
+				o->sim ? "with --sim" : "here");
 	return 0;
 }
 
 static int check_deviation(const char *text)
 {
-	if (vs_deviation_by_name(text) != VS_DEVIATION_COUNT)
+	const char *name = text;
+
+	if (strncmp(text, "ref0:", 5) == 0 || strncmp(text, "ref1:", 5) == 0)
+		name += 5;
+	if (vs_deviation_by_name(name) != VS_DEVIATION_COUNT)
 		return 0;
-	fprintf(stderr, "vs-run: --deviation %s: there is none of that name; they are", text);
+	fprintf(stderr, "vs-run: --deviation %s: there is none of that name; they are", name);
 	for (int i = 0; i < VS_DEVIATION_COUNT; i++)
 		fprintf(stderr, " %s", vs_deviation_name((enum vs_deviation)i));
 	fputc('\n', stderr);
@@ -133,7 +160,7 @@ static int check_ip(const struct run_options *o, const char *text)
 	return 0;
 }
 
-static int absolute(const char **path)
+static int absolute(const char *option, const char **path)
 {
 	char *full, *cwd;
 	size_t len;
@@ -145,7 +172,7 @@ static int absolute(const char **path)
 	full = cwd != NULL ? malloc(len) : NULL;
 	if (full == NULL) {
 		free(cwd);
-		return run_fail("--capture %s: the current folder has no name (%s)", *path, strerror(errno));
+		return run_fail("--%s %s: the current folder has no name (%s)", option, *path, strerror(errno));
 	}
 	snprintf(full, len, "%s/%s", cwd, *path);
 	free(cwd);
@@ -159,7 +186,9 @@ enum {
 	OPT_IP = 256,
 	OPT_MTU,
 	OPT_PAIR,
+	OPT_SIM,
 	OPT_CAPTURE,
+	OPT_TRACE,
 	OPT_FAULT,
 	OPT_DEVIATION,
 	OPT_EXPLAIN,
@@ -187,6 +216,8 @@ static const struct option options[] = {
 	{"no-gso", no_argument, NULL, OPT_NO_GSO},
 	{"netns", no_argument, NULL, OPT_NETNS},
 	{"allow-remote", no_argument, NULL, OPT_ALLOW_REMOTE},
+	{"sim", no_argument, NULL, OPT_SIM},
+	{"trace", required_argument, NULL, OPT_TRACE},
 	{"view", no_argument, NULL, OPT_VIEW},
 	{"quiet", no_argument, NULL, OPT_QUIET},
 	{"help", no_argument, NULL, OPT_HELP},
@@ -215,7 +246,10 @@ static int take_value(struct run_options *o, int opt, char *value)
 		return check_mtu(value);
 	case OPT_CAPTURE:
 		o->capture = value;
-		return absolute(&o->capture);
+		return absolute("capture", &o->capture);
+	case OPT_TRACE:
+		o->trace = value;
+		return absolute("trace", &o->trace);
 	case OPT_FAULT:
 		rc = check_fault(value);
 		return rc != 0 ? rc : take_list("fault", o->fault, &o->n_fault, RUN_RULES, value);
@@ -236,10 +270,44 @@ static void take_flag(struct run_options *o, int opt)
 		     : opt == OPT_NO_GSO   ? &o->no_gso
 		     : opt == OPT_NETNS    ? &o->netns
 		     : opt == OPT_VIEW     ? &o->view
+		     : opt == OPT_SIM      ? &o->sim
 		     : opt == OPT_QUIET    ? &o->quiet
 					   : &o->allow_remote;
 
 	*flag = true;
+}
+
+/* What has no meaning together. */
+static int check_together(const struct run_options *o)
+{
+	int rc = 0;
+
+	if (o->sim && o->pair)
+		return run_fail(
+			"--sim --pair: the simulated wire is inside one process, which has both devices: no second "
+			"process can be on it; without --pair, one program opens ref0 and ref1, without --sim two "
+			"programs talk over sockets");
+	if (o->sim && o->n_ip > 0)
+		return run_fail("--sim --ip: addresses are fixed on the simulated wire: ref0 has 10.0.0.1 and fd00::1, "
+				"ref1 10.0.0.2 and fd00::2; leave --ip out");
+	if (o->sim && (o->netns || o->allow_remote))
+		return run_fail("--sim %s: the simulated wire touches no network: leave it out",
+				o->netns ? "--netns" : "--allow-remote");
+	if (o->sim && o->no_gso)
+		return run_fail("--sim --no-gso: nothing is offloaded on the simulated wire: leave it out");
+	if (o->sim && o->view)
+		return run_fail(
+			"--sim --view: /sys and /dev can show one device of a host, not two of a process: leave "
+			"--view out");
+	if (!o->sim && o->trace != NULL)
+		return run_fail("--trace %s: events are recorded on the simulated wire alone: add --sim", o->trace);
+	for (unsigned i = 0; i < o->n_deviation; i++)
+		if (!o->sim && strchr(o->deviation[i], ':') != NULL)
+			return run_fail("--deviation %s: there is one device without --sim: leave %.5s out",
+					o->deviation[i], o->deviation[i]);
+	for (unsigned i = 0; rc == 0 && i < o->n_fault; i++)
+		rc = check_fault_nodes(o, o->fault[i]);
+	return rc;
 }
 
 int run_parse(struct run_options *o, int argc, char **argv)
@@ -261,6 +329,7 @@ int run_parse(struct run_options *o, int argc, char **argv)
 		case OPT_IP:
 		case OPT_MTU:
 		case OPT_CAPTURE:
+		case OPT_TRACE:
 		case OPT_FAULT:
 		case OPT_DEVIATION:
 		case OPT_SEED:
@@ -271,6 +340,8 @@ int run_parse(struct run_options *o, int argc, char **argv)
 			break;
 		}
 	}
+	if (rc == 0)
+		rc = check_together(o);
 	if (rc != 0)
 		return rc;
 	if (optind == argc)

@@ -311,7 +311,7 @@ static int run_started(struct pair *p)
 	if (p->len > 0)
 		print_line(p, false);
 	if (p->o->capture != NULL)
-		run_salvage(p->o->capture);
+		run_salvage_capture(p->o->capture);
 	return rc;
 }
 

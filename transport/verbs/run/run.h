@@ -9,6 +9,7 @@
  *   netns.c    namespaces, a network of their own
  *   view.c     /sys and /dev with the device in them;  sysfs.c: the files
  *   salvage.c  the capture of a program that was killed
+ *   repeat.c   the same addresses every time
  */
 #ifndef VS_VERBS_RUN_H
 #define VS_VERBS_RUN_H
@@ -25,10 +26,10 @@ struct run_options {
 	const char *ip[RUN_ADDRS];
 	unsigned n_ip;
 	const char *mtu, *seed;
-	const char *capture; /* absolute */
+	const char *capture, *trace; /* absolute */
 	const char *fault[RUN_RULES], *deviation[RUN_RULES];
 	unsigned n_fault, n_deviation;
-	bool counters, explain, no_gso, quiet, pair, netns, view, allow_remote;
+	bool sim, counters, explain, no_gso, quiet, pair, netns, view, allow_remote;
 	char **argv; /* the program and its arguments */
 };
 
@@ -65,7 +66,10 @@ int run_view(const char *const *ip, unsigned n_ip);
 /* The files in /sys/class/infiniband and /sys/class/infiniband_verbs, which `at` is. False with errno. */
 bool run_sysfs_device(int at, const uint8_t gid[][16], unsigned n);
 bool run_sysfs_verbs(int at);
-/* The capture that a process which is no more was writing to `path`. */
-void run_salvage(const char *path);
+/* The capture or trace that a process which is no more was writing to `path`. */
+void run_salvage_capture(const char *path);
+void run_salvage_trace(const char *path);
+/* Before the program starts, with --sim: its memory gets the same addresses every time. 0 or RUN_FAILED. */
+int run_same_addresses(char **argv);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * salvage.c - a program that is killed can't close its capture: what is whole of it is kept under its name.
+ * salvage.c - a program that is killed can't close its capture or trace: what is whole of it is kept under its name.
  */
 #include <fcntl.h>
 #include <glob.h>
@@ -22,8 +22,10 @@ static uint32_t get32(const uint8_t *b)
 	return b[0] | (uint32_t)b[1] << 8 | (uint32_t)b[2] << 16 | (uint32_t)b[3] << 24;
 }
 
-/* Bytes of the file that are whole records; -1: not even its header. */
-static off_t whole(int fd, off_t size)
+/* Bytes of a file that are whole records; -1: not even its header. */
+typedef off_t whole_fn(int fd, off_t size);
+
+static off_t whole_capture(int fd, off_t size)
 {
 	off_t at = FILE_HEADER;
 
@@ -43,7 +45,17 @@ static off_t whole(int fd, off_t size)
 	return at;
 }
 
-static void keep(const char *part, const char *path)
+/* Whole lines. */
+static off_t whole_trace(int fd, off_t size)
+{
+	char c;
+
+	while (size > 0 && (pread(fd, &c, 1, size - 1) != 1 || c != '\n'))
+		size--;
+	return size > 0 ? size : -1;
+}
+
+static void keep(const char *part, const char *path, whole_fn *whole)
 {
 	int fd = open(part, O_RDWR | O_CLOEXEC);
 	struct stat st;
@@ -53,7 +65,7 @@ static void keep(const char *part, const char *path)
 		return;
 	end = fstat(fd, &st) == 0 ? whole(fd, st.st_size) : -1;
 	if (end >= 0 && ftruncate(fd, end) == 0 && rename(part, path) == 0)
-		fprintf(stderr, "vs-run: %s: the program was killed: the last packets may be missing\n", path);
+		fprintf(stderr, "vs-run: %s: the program was killed: the end may be missing\n", path);
 	else
 		(void)unlink(part);
 	close(fd);
@@ -76,7 +88,7 @@ static bool writer_lives(const char *part, size_t path_len)
 	return state != 'Z' && state != 'X';
 }
 
-void run_salvage(const char *path)
+static void salvage(const char *path, whole_fn *whole)
 {
 	size_t cap = strlen(path) * 2 + 48, n = 0;
 	char *pattern = malloc(cap);
@@ -93,8 +105,18 @@ void run_salvage(const char *path)
 	if (glob(pattern, 0, NULL, &found) == 0) {
 		for (size_t i = 0; i < found.gl_pathc; i++)
 			if (!writer_lives(found.gl_pathv[i], strlen(path)))
-				keep(found.gl_pathv[i], path);
+				keep(found.gl_pathv[i], path, whole);
 		globfree(&found);
 	}
 	free(pattern);
+}
+
+void run_salvage_capture(const char *path)
+{
+	salvage(path, whole_capture);
+}
+
+void run_salvage_trace(const char *path)
+{
+	salvage(path, whole_trace);
 }

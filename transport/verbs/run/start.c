@@ -37,18 +37,21 @@ static int find_library(const char *name, char path[PATH_MAX])
 	return 0;
 }
 
-static int preload(void)
+static int preload(bool sim)
 {
 	const char *before = getenv("LD_PRELOAD");
-	char verbs[PATH_MAX], cm[PATH_MAX], value[4 * PATH_MAX];
+	char verbs[PATH_MAX], cm[PATH_MAX], clock[PATH_MAX] = "", value[5 * PATH_MAX];
 	int rc = find_library("libibverbs.so.1", verbs), n;
 
 	if (rc == 0)
 		rc = find_library("librdmacm.so.1", cm);
+	if (rc == 0 && sim)
+		rc = find_library("libvs-clock.so", clock);
 	if (rc != 0)
 		return rc;
-	n = snprintf(value, sizeof(value), "%s%s%s%s%s:%s", VS_PRELOAD_FIRST, VS_PRELOAD_FIRST[0] != '\0' ? ":" : "",
-		     before != NULL ? before : "", before != NULL && before[0] != '\0' ? ":" : "", verbs, cm);
+	n = snprintf(value, sizeof(value), "%s%s%s%s%s%s%s:%s", VS_PRELOAD_FIRST,
+		     VS_PRELOAD_FIRST[0] != '\0' ? ":" : "", before != NULL ? before : "",
+		     before != NULL && before[0] != '\0' ? ":" : "", clock, sim ? ":" : "", verbs, cm);
 	if (n < 0 || n >= (int)sizeof(value))
 		return run_fail("LD_PRELOAD is too long");
 	return setenv("LD_PRELOAD", value, 1) == 0 ? 0 : run_fail("no memory");
@@ -83,7 +86,7 @@ static int set_list(const char *name, const char *const *list, unsigned n)
 
 int run_environment(const struct run_options *o)
 {
-	int rc = preload();
+	int rc = preload(o->sim);
 
 	/* UCX takes the type of a RoCE packet from wc.sl, where devices of one maker have it, and drops all others. */
 	if (o->view)
@@ -94,9 +97,11 @@ int run_environment(const struct run_options *o)
 		rc = set_list("VS_FAULT", o->fault, o->n_fault);
 	if (rc == 0)
 		rc = set_list("VS_DEVIATION", o->deviation, o->n_deviation);
+	set("VS_SIM", o->sim ? "1" : NULL);
 	set("VS_MTU", o->mtu);
 	set("VS_SEED", o->seed);
 	set("VS_CAPTURE", o->capture);
+	set("VS_TRACE", o->trace);
 	set("VS_COUNTERS", o->counters ? "1" : NULL);
 	set("VS_EXPLAIN", o->explain ? "1" : NULL);
 	set("VS_NO_GSO", o->no_gso ? "1" : NULL);

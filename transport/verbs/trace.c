@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/*
+ * trace.c - the events of the devices and of the wire between them, in the order in which they happened, as a .vst
+ * file (vs/vst.h). It is written beside its place and takes it at the end, so nobody reads half of one. No stdio: what
+ * a forked child inherits of a stream would be written once more when the child ends.
+ */
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "verbs/ref.h"
+#include "vs/vst.h"
+
+#define LINE 4096u /* the longest event has eight numbers or names */
+
+struct ref_trace {
+	int fd;
+	uint64_t seq;
+	int error; /* the first errno of a write; from then on nothing more is written */
+	char *path, *part;
+	size_t n;
+	char buf[16 * LINE];
+};
+
+static void destroy(struct ref_trace *t)
+{
+	if (t->fd >= 0)
+		close(t->fd);
+	free(t->path);
+	free(t->part);
+	free(t);
+}
+
+static void flush(struct ref_trace *t)
+{
+	for (size_t at = 0; at < t->n && t->error == 0;) {
+		ssize_t n = write(t->fd, t->buf + at, t->n - at);
+
+		if (n < 0 && errno != EINTR)
+			t->error = errno;
+		at += n > 0 ? (size_t)n : 0;
+	}
+	t->n = 0;
+}
+
+/* A line whose length, or error, this is, stands behind what waits. */
+static void put(struct ref_trace *t, int len)
+{
+	if (len < 0) {
+		t->error = t->error != 0 ? t->error : E2BIG;
+		return;
+	}
+	t->n += (size_t)len;
+	t->buf[t->n++] = '\n';
+	if (sizeof(t->buf) - t->n < LINE + 1)
+		flush(t);
+}
+
+static int open_part(struct ref_trace *t, const char *path)
+{
+	size_t len = strlen(path) + 32;
+
+	t->path = strdup(path);
+	t->part = malloc(len);
+	if (t->path == NULL || t->part == NULL)
+		return ENOMEM;
+	snprintf(t->part, len, "%s.%ld-1.part", path, (long)getpid());
+	t->fd = open(t->part, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600); /* it may hold keys */
+	return t->fd < 0 ? errno : 0;
+}
+
+struct ref_trace *ref_trace_open(const struct ref_config *c, int *err)
+{
+	const struct vs_vst_header h = {.clock = "sim", .build = VS_VERSION, .has_seed = true, .seed = c->seed};
+	struct ref_trace *t = calloc(1, sizeof(*t));
+
+	*err = ENOMEM;
+	if (t == NULL)
+		return NULL;
+	t->fd = -1;
+	*err = open_part(t, c->trace);
+	if (*err != 0) {
+		ref_say("%s: can't be written: %s", c->trace, strerror(*err));
+		destroy(t);
+		return NULL;
+	}
+	put(t, vs_vst_format_header(&h, t->buf, LINE));
+	return t;
+}
+
+static uint64_t emit(void *ctx, const struct vs_event *ev)
+{
+	struct ref_trace *t = ctx;
+	struct vs_event e = *ev;
+
+	e.seq = ++t->seq;
+	if (t->error == 0)
+		put(t, vs_vst_format(&e, t->buf + t->n, LINE));
+	return e.seq;
+}
+
+struct vs_event_sink ref_trace_sink(struct ref_trace *t)
+{
+	return (struct vs_event_sink){.emit = emit, .ctx = t, .level = VS_LEVEL_EXTRA};
+}
+
+void ref_trace_close(struct ref_trace *t, bool keep)
+{
+	if (t == NULL)
+		return;
+	if (keep)
+		flush(t);
+	if (keep && t->error == 0 && rename(t->part, t->path) != 0)
+		t->error = errno;
+	if (keep && t->error != 0) {
+		ref_say("%s: can't be written: %s", t->path, strerror(t->error));
+		(void)unlink(t->part);
+	}
+	destroy(t);
+}
