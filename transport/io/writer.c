@@ -5,8 +5,8 @@
  *
  * Rule: a regular file is written without a name (O_TMPFILE), or where the file system can't do that under another
  * name in the same directory, and gets its own name when it is whole and on the disk; after any failure nothing is left
- * behind, and without a name nothing after a signal either. What is no regular file (standard output, a FIFO,
- * /dev/null) is written straight.
+ * behind, and without a name nothing after a signal either, unless that is asked for. What is no regular file (standard
+ * output, a FIFO, /dev/null) is written straight.
  */
 #define _GNU_SOURCE /* O_TMPFILE */
 #include <errno.h>
@@ -28,6 +28,7 @@
 
 struct vs_writer {
 	enum vs_writer_kind kind;
+	bool kept; /* if we are killed */
 	FILE *f;
 	char *name;                /* for messages: what the user wrote */
 	char *path;                /* where to; NULL when written straight */
@@ -157,7 +158,7 @@ static int give_name(struct vs_writer *w)
  */
 static int create(struct vs_writer *w, const struct stat *old)
 {
-	int fd = create_nameless(w);
+	int fd = w->kept ? -1 : create_nameless(w);
 
 	if (fd < 0)
 		fd = create_beside(w);
@@ -204,10 +205,10 @@ static int put_file_header(struct vs_writer *w)
 	h[6] = 4;
 	put32(h + 16, SNAPLEN);
 	put32(h + 20, linktype[w->kind]);
-	return fwrite(h, sizeof(h), 1, w->f) == 1 ? 0 : -1;
+	return fwrite(h, sizeof(h), 1, w->f) == 1 && (!w->kept || fflush(w->f) == 0) ? 0 : -1;
 }
 
-struct vs_writer *vs_writer_open(const char *path, enum vs_writer_kind kind, struct vs_io_error *err)
+static struct vs_writer *open_writer(const char *path, enum vs_writer_kind kind, bool kept, struct vs_io_error *err)
 {
 	struct vs_writer *w = calloc(1, sizeof(*w));
 	bool out = strcmp(path, "-") == 0;
@@ -222,6 +223,7 @@ struct vs_writer *vs_writer_open(const char *path, enum vs_writer_kind kind, str
 		return NULL;
 	}
 	w->kind = kind;
+	w->kept = kept;
 	if (!out) {
 		fd = open_target(w, path);
 		w->f = fd >= 0 ? fdopen(fd, "wb") : NULL;
@@ -241,6 +243,16 @@ struct vs_writer *vs_writer_open(const char *path, enum vs_writer_kind kind, str
 		return NULL;
 	}
 	return w;
+}
+
+struct vs_writer *vs_writer_open(const char *path, enum vs_writer_kind kind, struct vs_io_error *err)
+{
+	return open_writer(path, kind, false, err);
+}
+
+struct vs_writer *vs_writer_open_kept(const char *path, enum vs_writer_kind kind, struct vs_io_error *err)
+{
+	return open_writer(path, kind, true, err);
 }
 
 /* To the disk, not only to its cache; a file system that can't (EINVAL) has done what it can. */
@@ -357,7 +369,8 @@ int vs_writer_put(struct vs_writer *w, int64_t time_ns, const uint8_t *data, uin
 	put32(h + 12, extra + wirelen);
 	if (extra)
 		put_erf_header(h + 16, (uint32_t)(time_ns / NS_PER_S), (uint32_t)(time_ns % NS_PER_S), caplen, wirelen);
-	if (fwrite(h, 16 + extra, 1, w->f) != 1 || (caplen && fwrite(data, caplen, 1, w->f) != 1))
+	if (fwrite(h, 16 + extra, 1, w->f) != 1 || (caplen && fwrite(data, caplen, 1, w->f) != 1) ||
+	    (w->kept && fflush(w->f) != 0))
 		return file_failed(w, "can't be written", errno, err);
 	vs_io_ok(err);
 	return 0;

@@ -42,6 +42,7 @@ all=$(symbols)
 		echo "}${previous:+ $previous};"
 		case $node in *PRIVATE*) ;; *) previous=$node ;; esac
 	done < <(nodes)
+	# shellcheck disable=SC2086 # a list
 	[ -z "${PRIVATE:-}" ] || printf 'VERBSCOPE_PRIVATE {\n\tglobal:\n%s};\n' "$(printf '\t\t%s;\n' $PRIVATE)"
 } >"$map.tmp"
 

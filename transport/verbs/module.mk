@@ -92,6 +92,26 @@ check-verbs: $(VERBS_LIB) $(CM_LIB) $(RUN_BIN) $(ABI_TEST) $(CM_ABI_TEST) ## wha
 	@$(RUN_BIN) --quiet -- $(ABI_TEST)
 	@$(RUN_BIN) --quiet -- $(CM_ABI_TEST)
 
+# A program with both simulated devices, and runs that repeat.
+SIM_TEST := $(B)/tests/sim_wire
+SIM_EXAMPLE := $(B)/tests/two_devices
+CHECK_TARGETS  += check-sim-wire
+INSTALL_FILES  += transport/verbs/examples/two_devices.c:share/doc/verbscope/examples/two_devices.c
+CHECK_PROGRAMS += $(SIM_TEST) $(SIM_EXAMPLE)
+ASAN_TARGETS   += check-sim-wire
+
+$(SIM_TEST): $(call obj,$(addprefix transport/tests/,sim_wire.c sim_wait.c sim_cm.c sim_ends.c runner.c))
+	@mkdir -p $(@D)
+	$(CC) $(OPT) $(SANFLAGS) $(LDFLAGS) -o $@ $^ $(shell pkg-config --libs check) -lrdmacm -libverbs -lpthread
+
+$(SIM_EXAMPLE): $(call obj,transport/verbs/examples/two_devices.c)
+	@mkdir -p $(@D)
+	$(CC) $(OPT) $(SANFLAGS) $(LDFLAGS) -o $@ $^ -libverbs
+
+check-sim-wire: $(VERBS_LIB) $(CM_LIB) $(CLOCK_LIB) $(RUN_BIN) $(SIM_TEST) $(SIM_EXAMPLE) $(ABI_TEST) $(CM_ABI_TEST) ## programs on two simulated devices (vs-run --sim)
+	@scripts/deps.sh unit
+	@transport/verbs/tests/sim.sh $(B)
+
 # Random packets at two programs that talk. HOSTILE_SECONDS=60: the long form.
 HOSTILE := $(B)/tests/verbs_hostile
 HOSTILE_SECONDS ?= 4
@@ -117,4 +137,4 @@ bench-ref0: $(VERBS_LIB) $(RUN_BIN) ## speed of ref0 against iperf3 TCP over loo
 	@scripts/deps.sh apps bench
 	@transport/verbs/tests/bench.sh $(B)
 
-.PHONY: cm-capture check-apps check-verbs check-hostile check-tsan bench-ref0
+.PHONY: cm-capture check-apps check-verbs check-sim-wire check-hostile check-tsan bench-ref0

@@ -20,8 +20,6 @@ struct ref_trace {
 	uint64_t seq;
 	int error; /* the first errno of a write; from then on nothing more is written */
 	char *path, *part;
-	size_t n;
-	char buf[16 * LINE];
 };
 
 static void destroy(struct ref_trace *t)
@@ -33,29 +31,22 @@ static void destroy(struct ref_trace *t)
 	free(t);
 }
 
-static void flush(struct ref_trace *t)
+/* A line whose length, or error, this is, with room for its end. At once: the program may crash. */
+static void put(struct ref_trace *t, char *line, int len)
 {
-	for (size_t at = 0; at < t->n && t->error == 0;) {
-		ssize_t n = write(t->fd, t->buf + at, t->n - at);
+	size_t n = len < 0 ? 0 : (size_t)len + 1;
 
-		if (n < 0 && errno != EINTR)
+	if (len < 0)
+		t->error = E2BIG;
+	else
+		line[len] = '\n';
+	for (size_t at = 0; at < n && t->error == 0;) {
+		ssize_t done = write(t->fd, line + at, n - at);
+
+		if (done < 0 && errno != EINTR)
 			t->error = errno;
-		at += n > 0 ? (size_t)n : 0;
+		at += done > 0 ? (size_t)done : 0;
 	}
-	t->n = 0;
-}
-
-/* A line whose length, or error, this is, stands behind what waits. */
-static void put(struct ref_trace *t, int len)
-{
-	if (len < 0) {
-		t->error = t->error != 0 ? t->error : E2BIG;
-		return;
-	}
-	t->n += (size_t)len;
-	t->buf[t->n++] = '\n';
-	if (sizeof(t->buf) - t->n < LINE + 1)
-		flush(t);
 }
 
 static int open_part(struct ref_trace *t, const char *path)
@@ -75,6 +66,7 @@ struct ref_trace *ref_trace_open(const struct ref_config *c, int *err)
 {
 	const struct vs_vst_header h = {.clock = "sim", .build = VS_VERSION, .has_seed = true, .seed = c->seed};
 	struct ref_trace *t = calloc(1, sizeof(*t));
+	char line[LINE];
 
 	*err = ENOMEM;
 	if (t == NULL)
@@ -86,7 +78,7 @@ struct ref_trace *ref_trace_open(const struct ref_config *c, int *err)
 		destroy(t);
 		return NULL;
 	}
-	put(t, vs_vst_format_header(&h, t->buf, LINE));
+	put(t, line, vs_vst_format_header(&h, line, sizeof(line)));
 	return t;
 }
 
@@ -94,10 +86,11 @@ static uint64_t emit(void *ctx, const struct vs_event *ev)
 {
 	struct ref_trace *t = ctx;
 	struct vs_event e = *ev;
+	char line[LINE];
 
 	e.seq = ++t->seq;
 	if (t->error == 0)
-		put(t, vs_vst_format(&e, t->buf + t->n, LINE));
+		put(t, line, vs_vst_format(&e, line, sizeof(line)));
 	return e.seq;
 }
 
@@ -110,8 +103,6 @@ void ref_trace_close(struct ref_trace *t, bool keep)
 {
 	if (t == NULL)
 		return;
-	if (keep)
-		flush(t);
 	if (keep && t->error == 0 && rename(t->part, t->path) != 0)
 		t->error = errno;
 	if (keep && t->error != 0) {

@@ -30,8 +30,8 @@
 #include "verbs/ref.h"
 #include "vs/sim.h"
 
-#define LOOK_NS 100u   /* what an empty poll takes while nothing is under way */
-#define NEAR_NS 10000u /* packets: no thread is waited for */
+#define LOOK_NS 100u  /* what an empty poll takes while nothing is under way */
+#define NEAR_NS 5000u /* packets: no thread is waited for */
 #define PATIENCE_NS 2000000u
 #define STEPS 4096u /* with the lock held */
 #define TIRED 64    /* rounds of so many steps without an event: now and then the program hears its signals */

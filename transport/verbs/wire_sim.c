@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "verbs/identity.h"
 #include "verbs/ref.h"
 #include "vs/pktio.h"
 #include "vs/sim.h"
@@ -72,8 +73,9 @@ static struct vs_dev *create(struct ref_wire *wire, struct vs_dev_attr *attr, in
 	int host;
 
 	gids(attr, (uint8_t)(w->n_devs + 1));
-	attr->node_guid = UINT64_C(0x0200fffffe000001) + w->n_devs; /* as ibv_get_device_guid says before there is a device */
-	attr->seed = 0; /* two devices, two seeds: the simulation derives them */
+	attr->node_guid =
+		UINT64_C(0x0200fffffe000001) + w->n_devs; /* as ibv_get_device_guid says before there is a device */
+	attr->seed = 0;                                   /* two devices, two seeds: the simulation derives them */
 	host = vs_sim_add_host(w->sim, attr);
 	if (host >= 0 && ++w->n_devs == REF_DEVICES) {
 		*err = vs_sim_connect(w->sim, 0, 1, &link_attr);
@@ -129,7 +131,7 @@ static void *open_files(void *arg)
 	struct vs_io_error err;
 
 	if (f->config->capture != NULL) {
-		f->w->capture = vs_writer_open(f->config->capture, VS_WRITER_ETHERNET, &err);
+		f->w->capture = vs_writer_open_kept(f->config->capture, VS_WRITER_ETHERNET, &err);
 		if (f->w->capture == NULL) {
 			ref_say("%s", err.text);
 			f->rc = EIO;

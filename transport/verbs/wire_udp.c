@@ -60,7 +60,7 @@ static int open_capture(struct wire_udp *w, const char *path)
 
 	clock_gettime(CLOCK_REALTIME, &ts);
 	w->wall_offset = (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec - ref_real_now();
-	w->capture = vs_writer_open(path, VS_WRITER_RAW_IP, &err);
+	w->capture = vs_writer_open_kept(path, VS_WRITER_RAW_IP, &err);
 	if (w->capture == NULL) {
 		ref_say("%s", err.text);
 		return EIO;

@@ -91,6 +91,12 @@ struct vs_writer;
 struct vs_writer *vs_writer_open(const char *path, enum vs_writer_kind kind, struct vs_io_error *err);
 
 /*
+ * The same for a process that may be killed: the temporary file has its name, PATH.PID-N.part, from the beginning, and
+ * every frame is in it when vs_writer_put returns.
+ */
+struct vs_writer *vs_writer_open_kept(const char *path, enum vs_writer_kind kind, struct vs_io_error *err);
+
+/*
  * Appends one frame. 0, or VS_ERR_INVAL (caplen > wirelen, a frame that is too long, a time before
  * 1970 or after 2106: nothing was written), or VS_ERR_IO (full disk ...: vs_writer_close will fail
  * too and leave nothing behind).

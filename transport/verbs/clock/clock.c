@@ -52,29 +52,29 @@ static bool any_is_ours(const struct pollfd *fds, nfds_t n)
 	return false;
 }
 
-EXPORT int poll(struct pollfd *fds, nfds_t n, int timeout)
+EXPORT int poll(struct pollfd *fds, nfds_t nfds, int timeout)
 {
 	uint64_t until = 0;
 	int rc;
 
 	if (!clock_runs())
-		return libc()->poll(fds, n, timeout);
-	if (any_is_ours(fds, n))
-		return ref_clock_link()->poll(fds, n, ns_of_ms(timeout), NULL);
-	if (n > 0 || timeout <= 0)
-		return libc()->poll(fds, n, timeout);
+		return libc()->poll(fds, nfds, timeout);
+	if (any_is_ours(fds, nfds))
+		return ref_clock_link()->poll(fds, nfds, ns_of_ms(timeout), NULL);
+	if (nfds > 0 || timeout <= 0)
+		return libc()->poll(fds, nfds, timeout);
 	if (ref_clock_link()->sleep((uint64_t)ns_of_ms(timeout), &until))
 		return 0;
-	rc = libc()->poll(fds, n, timeout);
+	rc = libc()->poll(fds, nfds, timeout);
 	ref_clock_link()->slept(until);
 	return rc;
 }
 
-EXPORT int ppoll(struct pollfd *fds, nfds_t n, const struct timespec *timeout, const sigset_t *sigmask)
+EXPORT int ppoll(struct pollfd *fds, nfds_t nfds, const struct timespec *timeout, const sigset_t *ss)
 {
-	if (!clock_runs() || !is_valid(timeout) || !any_is_ours(fds, n))
-		return libc()->ppoll(fds, n, timeout, sigmask);
-	return ref_clock_link()->poll(fds, n, ns_of(timeout), sigmask);
+	if (!clock_runs() || !is_valid(timeout) || !any_is_ours(fds, nfds))
+		return libc()->ppoll(fds, nfds, timeout, ss);
+	return ref_clock_link()->poll(fds, nfds, ns_of(timeout), ss);
 }
 
 EXPORT int __poll_chk(struct pollfd *fds, nfds_t n, int timeout, size_t size)
@@ -146,7 +146,7 @@ static bool is_sleep(int n, const fd_set *r, const fd_set *w, const fd_set *e)
 	return n <= 0 || (r == NULL && w == NULL && e == NULL);
 }
 
-EXPORT int select(int n, fd_set *r, fd_set *w, fd_set *e, struct timeval *timeout)
+EXPORT int select(int nfds, fd_set *readfds, fd_set *writefds, fd_set *exceptfds, struct timeval *timeout)
 {
 	struct timespec ts = {0};
 	uint64_t until = 0;
@@ -154,30 +154,31 @@ EXPORT int select(int n, fd_set *r, fd_set *w, fd_set *e, struct timeval *timeou
 
 	if (timeout != NULL)
 		ts = (struct timespec){timeout->tv_sec, timeout->tv_usec * 1000};
-	if (!clock_runs() || n > FD_SETSIZE || !is_valid(&ts))
-		return libc()->select(n, r, w, e, timeout);
-	if (any_is_set(n, r, w, e))
-		return select_by_poll(n, r, w, e, timeout != NULL ? ns_of(&ts) : -1, NULL);
-	if (!is_sleep(n, r, w, e) || timeout == NULL)
-		return libc()->select(n, r, w, e, timeout);
+	if (!clock_runs() || nfds > FD_SETSIZE || !is_valid(&ts))
+		return libc()->select(nfds, readfds, writefds, exceptfds, timeout);
+	if (any_is_set(nfds, readfds, writefds, exceptfds))
+		return select_by_poll(nfds, readfds, writefds, exceptfds, timeout != NULL ? ns_of(&ts) : -1, NULL);
+	if (!is_sleep(nfds, readfds, writefds, exceptfds) || timeout == NULL)
+		return libc()->select(nfds, readfds, writefds, exceptfds, timeout);
 	if (ref_clock_link()->sleep((uint64_t)ns_of(&ts), &until))
 		return 0;
-	rc = libc()->select(n, r, w, e, timeout);
+	rc = libc()->select(nfds, readfds, writefds, exceptfds, timeout);
 	ref_clock_link()->slept(until);
 	return rc;
 }
 
-EXPORT int pselect(int n, fd_set *r, fd_set *w, fd_set *e, const struct timespec *timeout, const sigset_t *sigmask)
+EXPORT int pselect(int nfds, fd_set *readfds, fd_set *writefds, fd_set *exceptfds, const struct timespec *timeout,
+		   const sigset_t *sigmask)
 {
-	if (!clock_runs() || n > FD_SETSIZE || !is_valid(timeout) || !any_is_set(n, r, w, e))
-		return libc()->pselect(n, r, w, e, timeout, sigmask);
-	return select_by_poll(n, r, w, e, ns_of(timeout), sigmask);
+	if (!clock_runs() || nfds > FD_SETSIZE || !is_valid(timeout) || !any_is_set(nfds, readfds, writefds, exceptfds))
+		return libc()->pselect(nfds, readfds, writefds, exceptfds, timeout, sigmask);
+	return select_by_poll(nfds, readfds, writefds, exceptfds, ns_of(timeout), sigmask);
 }
 
 /* ---- read ---- */
 
 /* Nobody reads these descriptors but verbs; a program that does waits as they do. */
-EXPORT ssize_t read(int fd, void *buf, size_t n)
+EXPORT ssize_t read(int fd, void *buf, size_t nbytes)
 {
 	if (clock_runs() && ref_clock_link()->is_ours(fd)) {
 		struct pollfd p = {.fd = fd, .events = POLLIN};
@@ -186,7 +187,7 @@ EXPORT ssize_t read(int fd, void *buf, size_t n)
 		if (ref_clock_link()->poll(&p, 1, flags >= 0 && (flags & O_NONBLOCK) ? 0 : -1, NULL) < 0)
 			return -1;
 	}
-	return libc()->read(fd, buf, n);
+	return libc()->read(fd, buf, nbytes);
 }
 
 EXPORT ssize_t __read_chk(int fd, void *buf, size_t n, size_t size)
@@ -210,39 +211,39 @@ static uint64_t ns_until(clockid_t clock, const struct timespec *ts)
 	return ns > 0 ? (uint64_t)ns : 0;
 }
 
-EXPORT int clock_nanosleep(clockid_t clock, int flags, const struct timespec *req, struct timespec *rem)
+EXPORT int clock_nanosleep(clockid_t clock_id, int flags, const struct timespec *req, struct timespec *rem)
 {
 	uint64_t until;
 	int rc;
 
 	if (!clock_runs() || !is_valid(req))
-		return libc()->clock_nanosleep(clock, flags, req, rem);
-	if (ref_clock_link()->sleep(flags & TIMER_ABSTIME ? ns_until(clock, req) : (uint64_t)ns_of(req), &until))
+		return libc()->clock_nanosleep(clock_id, flags, req, rem);
+	if (ref_clock_link()->sleep(flags & TIMER_ABSTIME ? ns_until(clock_id, req) : (uint64_t)ns_of(req), &until))
 		return 0;
-	rc = libc()->clock_nanosleep(clock, flags, req, rem);
+	rc = libc()->clock_nanosleep(clock_id, flags, req, rem);
 	ref_clock_link()->slept(until);
 	return rc;
 }
 
-EXPORT int nanosleep(const struct timespec *req, struct timespec *rem)
+EXPORT int nanosleep(const struct timespec *requested_time, struct timespec *remaining)
 {
 	uint64_t until;
 	int rc, e;
 
-	if (!clock_runs() || !is_valid(req))
-		return libc()->nanosleep(req, rem);
-	if (ref_clock_link()->sleep((uint64_t)ns_of(req), &until))
+	if (!clock_runs() || !is_valid(requested_time))
+		return libc()->nanosleep(requested_time, remaining);
+	if (ref_clock_link()->sleep((uint64_t)ns_of(requested_time), &until))
 		return 0;
-	rc = libc()->nanosleep(req, rem);
+	rc = libc()->nanosleep(requested_time, remaining);
 	e = errno;
 	ref_clock_link()->slept(until);
 	errno = e;
 	return rc;
 }
 
-EXPORT int usleep(useconds_t us)
+EXPORT int usleep(useconds_t useconds)
 {
-	const struct timespec ts = {.tv_sec = us / 1000000, .tv_nsec = (long)(us % 1000000) * 1000};
+	const struct timespec ts = {.tv_sec = useconds / 1000000, .tv_nsec = (long)(useconds % 1000000) * 1000};
 
 	return nanosleep(&ts, NULL);
 }

@@ -70,21 +70,21 @@ static int wait_for(int epfd, struct epoll_event *events, int max, int64_t timeo
 	return rc;
 }
 
-EXPORT int epoll_pwait(int epfd, struct epoll_event *events, int max, int timeout, const sigset_t *sigmask)
+EXPORT int epoll_pwait(int epfd, struct epoll_event *events, int maxevents, int timeout, const sigset_t *ss)
 {
 	if (!clock_runs() || !holds(epfd, OURS))
-		return libc()->epoll_pwait(epfd, events, max, timeout, sigmask);
-	return wait_for(epfd, events, max, timeout < 0 ? -1 : (int64_t)timeout * 1000000, sigmask);
+		return libc()->epoll_pwait(epfd, events, maxevents, timeout, ss);
+	return wait_for(epfd, events, maxevents, timeout < 0 ? -1 : (int64_t)timeout * 1000000, ss);
 }
 
-EXPORT int epoll_wait(int epfd, struct epoll_event *events, int max, int timeout)
+EXPORT int epoll_wait(int epfd, struct epoll_event *events, int maxevents, int timeout)
 {
-	return epoll_pwait(epfd, events, max, timeout, NULL);
+	return epoll_pwait(epfd, events, maxevents, timeout, NULL);
 }
 
 /* The kernel's has nanoseconds, the C library's below knows milliseconds: never shorter than was asked for. */
-EXPORT int epoll_pwait2(int epfd, struct epoll_event *events, int max, const struct timespec *timeout,
-			const sigset_t *sigmask)
+EXPORT int epoll_pwait2(int epfd, struct epoll_event *events, int maxevents, const struct timespec *timeout,
+			const sigset_t *ss)
 {
 	int64_t ns = -1, ms;
 
@@ -96,7 +96,7 @@ EXPORT int epoll_pwait2(int epfd, struct epoll_event *events, int max, const str
 		ns = timeout->tv_sec < INT_MAX ? (int64_t)timeout->tv_sec * 1000000000 + timeout->tv_nsec : -1;
 	}
 	if (clock_runs() && holds(epfd, OURS))
-		return wait_for(epfd, events, max, ns, sigmask);
+		return wait_for(epfd, events, maxevents, ns, ss);
 	ms = ns < 0 ? -1 : (ns + 999999) / 1000000;
-	return libc()->epoll_pwait(epfd, events, max, ms > INT_MAX ? INT_MAX : (int)ms, sigmask);
+	return libc()->epoll_pwait(epfd, events, maxevents, ms > INT_MAX ? INT_MAX : (int)ms, ss);
 }

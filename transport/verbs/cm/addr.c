@@ -293,6 +293,17 @@ static int choose_source(struct cm_id *id, const struct sockaddr *dst)
 	return bind_to(id, (const struct sockaddr *)(const void *)&own);
 }
 
+/* Inside: somebody has this address; on the simulated wire that is known, and a group is nobody's. */
+static bool is_there(const struct cm_id *id, const struct sockaddr *dst)
+{
+	const struct vs_dev_attr *a = cm_dev_attr(id->dev);
+	uint8_t gid[16], mac[6];
+
+	cm_gid_of(gid, dst);
+	return cm_is_any(dst) || gid[0] == 0xff || (is_v4_gid(gid) && gid[12] >> 4 == 0xe) || a->neighbour == NULL ||
+	       a->neighbour(a->neighbour_ctx, gid, mac);
+}
+
 static int resolve(struct cm_id *id, const struct sockaddr *src, const struct sockaddr *dst)
 {
 	int rc = 0;
@@ -303,6 +314,8 @@ static int resolve(struct cm_id *id, const struct sockaddr *src, const struct so
 		rc = bind_to(id, src);
 	if (rc == 0)
 		rc = choose_source(id, dst);
+	if (rc == 0 && !is_there(id, dst))
+		rc = EHOSTUNREACH;
 	if (rc != 0)
 		return rc;
 	memset(&id->id.route.addr.dst_storage, 0, sizeof(id->id.route.addr.dst_storage));
@@ -332,6 +345,8 @@ int rdma_resolve_addr(struct rdma_cm_id *rid, struct sockaddr *src_addr, struct 
 	cm_leave();
 	if (rc == EADDRNOTAVAIL && src_addr == NULL) /* no device leads there */
 		return cm_tell(id, RDMA_CM_EVENT_ADDR_ERROR, -ENODEV);
+	if (rc == EHOSTUNREACH)
+		return cm_tell(id, RDMA_CM_EVENT_ADDR_ERROR, -rc);
 	return rc != 0 ? cm_fail(rc) : cm_tell(id, RDMA_CM_EVENT_ADDR_RESOLVED, 0);
 }
 

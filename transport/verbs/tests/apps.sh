@@ -322,6 +322,8 @@ pyverbs() {
 	check "rdma-core's own tests" '^OK ' -- /usr/bin/python3 "$tmp/rdma-core/tests/run_tests.py" --dev ref0 --gid 0
 	check "rdma-core's own tests over IPv6" '^OK ' --ip 127.0.0.1 --ip ::1 -- \
 		/usr/bin/python3 "$tmp/rdma-core/tests/run_tests.py" --dev ref0 --gid 1
+	netns='' check "rdma-core's own tests on a simulated device" '^OK ' --sim -- \
+		/usr/bin/python3 "$tmp/rdma-core/tests/run_tests.py" --dev ref1 --gid 0
 }
 
 have ibv_devinfo && tools && messages
