@@ -586,7 +586,7 @@ void vs_resp_request(struct vs_rx *rx)
 void vs_resp_reset(struct vs_qp *qp)
 {
 	qp->resp.epsn = qp->attr.rq_psn;
-	qp->resp.msn = 0;
+	qp->resp.msn = qp->dev->attr.first_msn & VS_PSN_MASK;
 	qp->resp.in_message = qp->resp.nak_seq_sent = qp->resp.rnr_sent = qp->resp.comm_est = qp->resp.dying = false;
 	qp->resp.has_wqe = false;
 	qp->resp.rres_head = qp->resp.rres_tail = 0;

@@ -27,6 +27,7 @@ static const struct key device_keys[] = {
 	{"e2e_credits", K_E2E, KK_FLAG, NULL, 0},
 	{"cc", K_CC, KK_FLAG, NULL, 0},
 	{"mtu", K_MTU, KK_NUM, NULL, 0},
+	{"msn", K_MSN, KK_NUM, NULL, 0},
 	{"privileged_qkey", K_PRIVILEGED, KK_FLAG, NULL, 0},
 	{NULL, 0, KK_NUM, NULL, 0},
 };

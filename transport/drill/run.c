@@ -511,15 +511,17 @@ static void statements(struct run *r, const struct stmt *st, uint64_t start, boo
 static bool node_option(struct run *r, struct dr_setup *s, const struct stmt *st)
 {
 	struct dr_node_opt *o = &s->node[st->node];
-	uint64_t ack = 0, window = 0, rd = 0, mtu = 0;
+	uint64_t ack = 0, window = 0, rd = 0, mtu = 0, msn = 0;
 
 	if (!dr_value(r, st, K_ACK_EVERY, 0, 4096, &ack) || !dr_value(r, st, K_WINDOW, 0, 0x7fffff, &window) ||
-	    !dr_value(r, st, K_RD_ATOMIC, 0, 255, &rd) || !dr_value(r, st, K_MTU, 0, 4096, &mtu))
+	    !dr_value(r, st, K_RD_ATOMIC, 0, 255, &rd) || !dr_value(r, st, K_MTU, 0, 4096, &mtu) ||
+	    !dr_value(r, st, K_MSN, 0, VS_PSN_MASK, &msn))
 		return false;
 	o->ack_every = (uint32_t)ack;
 	o->window = (uint32_t)window;
 	o->max_rd_atomic = (uint32_t)rd;
 	o->mtu = (uint32_t)mtu;
+	o->msn = (uint32_t)msn;
 	o->e2e_credits = dr_opt(st, K_E2E) != NULL;
 	o->cc = dr_opt(st, K_CC) != NULL;
 	o->privileged_qkey = dr_opt(st, K_PRIVILEGED) != NULL;

@@ -226,6 +226,7 @@ static int add_host(struct sim_target *s, int node)
 				 .ack_every = o->ack_every,
 				 .rc_window = o->window,
 				 .max_rd_atomic = (uint8_t)o->max_rd_atomic,
+				 .first_msn = o->msn,
 				 .e2e_credits = o->e2e_credits};
 
 	memcpy(a.pkeys, o->pkeys, sizeof(a.pkeys));

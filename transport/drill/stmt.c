@@ -456,6 +456,8 @@ static bool is_memory(struct parser *ps)
 	else
 		node = -1;
 	o = t->kind == T_WORD ? dr_lookup(ps, node, t) : NULL;
+	if (dr_same(&t[1], "(")) /* rnr_time(CODE) */
+		return false;
 	return t->kind == T_WORD && (o == NULL || dr_same(&t[1], "[") || (o->kind == O_MR && !dr_same(&t[1], ".")));
 }
 

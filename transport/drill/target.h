@@ -30,7 +30,7 @@ struct dr_ears {
 };
 
 struct dr_node_opt {
-	uint32_t ack_every, window, max_rd_atomic;
+	uint32_t ack_every, window, max_rd_atomic, msn;
 	bool e2e_credits, cc, privileged_qkey;
 	uint32_t mtu;              /* of the port, in bytes; 0: 4096 */
 	uint16_t pkeys[MAX_PKEYS]; /* [0] 0: the usual table */
