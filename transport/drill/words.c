@@ -154,7 +154,8 @@ const struct word dr_need_words[] = {
 	{"ecn", ND_ECN}, {"hazard", 9},     {"grh", ND_GRH},     {"ethernet", ND_ETHERNET},
 	{"udp", ND_UDP}, {"ipv4", ND_IPV4}, {"ipv6", ND_IPV6},   {"mcast", 15},
 	{"sqd", 16},     {"rereg", 17},     {"resize", 18},      {"port", 19},
-	{"cc", 20},      {"lrh", ND_LRH},   {"local", ND_LOCAL}, {NULL, 0},
+	{"cc", 20},      {"lrh", ND_LRH},   {"local", ND_LOCAL}, {"atomic_write", 23},
+	{NULL, 0},
 };
 const struct word dr_waive_words[] = {
 	{"leftover_packet", WV_PACKET},

@@ -122,8 +122,8 @@ struct vs_dev_attr {
 	uint32_t max_mcast_grp, max_mcast_qp_attach; /* (64, 32) */
 	uint32_t ack_every;                          /* (16): AckReq at the latest on every n-th request packet */
 	uint32_t rc_window;                          /* (1024): request packets in flight per QP, at most 2^23 - 1 */
-	uint32_t first_msn;                          /* (0): MSN before the first message, to see its wrap without 2^24 of them */
-	bool e2e_credits;                            /* advertise end-to-end credits (else syndrome code 31) */
+	uint32_t first_msn; /* (0): MSN before the first message, to see its wrap without 2^24 of them */
+	bool e2e_credits;   /* advertise end-to-end credits (else syndrome code 31) */
 	bool allow_privileged_qkey;
 	bool cm_disabled; /* QP 1 belongs to the application */
 };
