@@ -13,6 +13,7 @@
  *   judge.c      the monitor beside a run
  *   verdict.c    from what a script says, its class and the evidence to a verdict
  *   known.c      deviation files and profiles
+ *   verbs*.c     the target `verbs` (verbs.h)
  *   pool.c       worker processes
  *   text.c       the report on a terminal
  *   formats.c    JSON, TAP, JUnit
@@ -120,7 +121,10 @@ bool vc_glob(const char *pattern, const char *text); /* *, ?; nothing else is sp
 
 struct vc_options {
 	const char *dir;                                     /* of the cases */
-	const char *device, *peer, *encap;                   /* NULL: the usual one */
+	const char *name;                                    /* of the device, as the user says it */
+	const char *device;                                  /* settings of the simulator; NULL: none */
+	const char *verbs;                                   /* device of libibverbs; NULL: the simulator */
+	const char *peer, *encap;                            /* NULL: the usual one */
 	const char *json, *junit, *tap, *html, *profile_out; /* files to write; NULL: none */
 	const char *deviations;                              /* file of known deviations; NULL: none */
 	const char *coverage;                                /* file to write; NULL: none */
@@ -192,6 +196,11 @@ void vc_verdict(const struct vc_case *c, const struct vs_drill_result *res, cons
 void vc_clause(const struct vc_case *c, char *buf, size_t cap);
 char vc_class(const struct vc_case *c);
 const char *vc_evidence(const struct vc_case *c);
+
+/* ---- verbs_lib.c ---- */
+
+/* Can the device be opened, and the peer's socket? `why` says why not. In a process of its own. */
+bool vc_verbs_try(const struct vc_options *o, char *why, size_t cap);
 
 /* ---- job.c ---- */
 

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /* job.c - runs one vector of one case on the target, and makes its result. */
-#include "conform.h"
+#include "verbs.h"
 
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+
+#define TRIES 5u
 
 /* The line without its comment and the blanks around it. */
 static void set_line(json_t *o, const char *key, const char *line)
@@ -105,10 +107,36 @@ static void set_evidence(json_t *o, const struct vc_case *c, const struct vs_dri
 		vc_set_text(o, "seen", v->found ? v->text : out->reason);
 }
 
+/* The runner hands the context back as it is. */
+static void run_on_target(const struct vc_options *o, const struct vc_case *c, unsigned vector,
+			  const struct vs_drill_env *env, struct vs_drill_result *res)
+{
+	if (o->verbs == NULL)
+		vs_drill_run_sim(c->d, vector, env, res);
+	else
+		dr_run(c->d, vector, env, vc_target_open, (void *)(uintptr_t)o, res);
+}
+
+/* Runs it, and where the runner may have been at fault once more: its own lateness is no news of the device. */
+static void run_vector(const struct vc_options *o, const struct vc_case *c, unsigned vector, struct vc_record *record,
+		       struct vs_drill_result *res, struct vc_violation *violation, struct vc_outcome *out)
+{
+	for (unsigned i = 0; i < TRIES; i++) {
+		struct vs_drill_env env = {.seed = o->seed, .encap = o->encap, .device = o->device};
+
+		vc_record_clear(record);
+		vc_record_attach(record, &env);
+		run_on_target(o, c, vector, &env, res);
+		vc_judge(record, violation);
+		vc_verdict(c, res, violation, o->strict, out);
+		if (out->verdict != VC_INCONCLUSIVE)
+			return;
+	}
+}
+
 json_t *vc_job_run(const struct vc_options *o, const struct vc_case *c, unsigned vector)
 {
 	static struct vc_record record;
-	struct vs_drill_env env = {.seed = o->seed, .encap = o->encap, .device = o->device};
 	struct vc_violation violation = {.found = false};
 	struct vs_drill_result res;
 	struct vc_outcome out;
@@ -119,20 +147,16 @@ json_t *vc_job_run(const struct vc_options *o, const struct vc_case *c, unsigned
 	if (c->d == NULL)
 		return broken_script(c);
 	(void)clock_gettime(CLOCK_MONOTONIC, &a);
-	vc_record_attach(&record, &env);
-	vs_drill_run_sim(c->d, vector, &env, &res);
-	vc_judge(&record, &violation);
-	vc_verdict(c, &res, &violation, o->strict, &out);
+	run_vector(o, c, vector, &record, &res, &violation, &out);
+	(void)clock_gettime(CLOCK_MONOTONIC, &b);
 	result = identity(c, vector);
 	set_outcome(result, &out);
 	set_variants(result, res.variant);
 	set_evidence(result, c, &res, &violation, &out);
-	(void)clock_gettime(CLOCK_MONOTONIC, &b);
 	(void)json_object_set_new(result, "seconds",
 				  json_real((double)(b.tv_sec - a.tv_sec) + (double)(b.tv_nsec - a.tv_nsec) / 1e9));
 	(void)json_object_set_new(result, "time_ns", json_integer((json_int_t)res.time_ns));
-	bad = out.verdict == VC_FAIL || out.verdict == VC_WARN || out.verdict == VC_ERROR ||
-	      out.verdict == VC_INCONCLUSIVE;
+	bad = vc_is_bad(out.verdict) || out.verdict == VC_WARN;
 	if (bad || o->html != NULL)
 		vc_set_details(result, c, &record, o->html != NULL);
 	vc_record_clear(&record);

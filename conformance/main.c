@@ -61,14 +61,16 @@ static int reports(const struct vc_options *o, const struct vc_suite *suite, jso
 static json_t *new_report(const struct vc_options *o)
 {
 	time_t now = time(NULL);
-	char started[32], device[128];
+	char started[32];
 	struct tm tm;
 
 	(void)strftime(started, sizeof(started), "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &tm));
-	(void)snprintf(device, sizeof(device), o->device != NULL ? "sim:%s" : "sim", o->device);
 	return json_pack("{s:i, s:s, s:s, s:s, s:s, s:s, s:I, s:[]}", "format", 1, "program", "vs-conform " VS_VERSION,
-			 "device", device, "target", "sim", "peer", "script,engine", "started", started, "seed",
-			 (json_int_t)o->seed, "cases");
+			 "device", o->name, "target", o->verbs != NULL ? "verbs" : "sim", "peer",
+			 o->peer != NULL    ? o->peer
+			 : o->verbs != NULL ? "script over udp, loop"
+					    : "script, engine",
+			 "started", started, "seed", (json_int_t)o->seed, "cases");
 }
 
 static int run(const struct vc_options *o, const struct vc_suite *suite)
@@ -109,6 +111,7 @@ int main(int argc, char **argv)
 {
 	struct vc_options o;
 	struct vc_suite suite;
+	char why[256] = "";
 	int rc;
 
 	if (argc > 1 && strcmp(argv[1], "diff") == 0)
@@ -126,6 +129,8 @@ int main(int argc, char **argv)
 		rc = vc_list(&suite);
 	else if (rc == VC_OK && o.explain)
 		rc = vc_explain(&suite);
+	else if (rc == VC_OK && o.verbs != NULL && !vc_verbs_try(&o, why, sizeof(why)))
+		rc = (vc_complain("--device %s: %s", o.verbs, why), VC_USAGE);
 	else if (rc == VC_OK)
 		rc = run(&o, &suite);
 	vc_suite_free(&suite);

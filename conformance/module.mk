@@ -19,9 +19,10 @@ $(CONFORM_BIN): $(B)/obj/conformance/page.o $(call obj,$(CONFORM_SRCS)) $(LIBVS)
 	@mkdir -p $(@D)
 	$(CC) $(OPT) $(SANFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS_VS)
 
-check-conform: all ## the conformance suite on the simulator, its files, and vs-conform itself
+check-conform: all ## the conformance suite on the simulator and on ref0, its files, and vs-conform itself
 	@$(CONFORM_BIN) --check
 	@$(CONFORM_BIN) --quiet --jobs $(JOBS)
+	@$(CONFORM_BIN) --quiet --jobs $(JOBS) --device ref0
 	@conformance/tests/run.sh $(B)
 
 coverage-table: $(CONFORM_BIN) ## writes conformance/coverage.md: row, file, result

@@ -8,6 +8,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#define SIM_BUDGET_MS 20000u
+#define VERBS_BUDGET_MS 60000u
+
 enum {
 	OPT_CASES = 256,
 	OPT_FILE,
@@ -35,6 +38,7 @@ static const struct option longopts[] = {
 	{"cases", required_argument, NULL, OPT_CASES},
 	{"file", required_argument, NULL, OPT_FILE},
 	{"device", required_argument, NULL, OPT_DEVICE},
+	{"peer", required_argument, NULL, OPT_PEER},
 	{"encap", required_argument, NULL, OPT_ENCAP},
 	{"json", required_argument, NULL, OPT_JSON},
 	{"tap", required_argument, NULL, OPT_TAP},
@@ -66,7 +70,12 @@ static const char help_text[] =
 	"its\n"
 	"vectors (RSP-017[mtu=256]), a group (RSP) or a pattern with * and ?; without any, the whole suite is run.\n"
 	"\n"
-	"  --device NAME      sim (the simulator; usual), sim:SETTINGS\n"
+	"  --device NAME      sim (the simulator; usual), sim:SETTINGS, ref0 (the reference device), or a device of "
+	"the\n"
+	"                     installed libibverbs\n"
+	"  --peer udp:ADDR    who talks to a device: a UDP socket of this host (ref0: chosen); loop: nobody, so that "
+	"only\n"
+	"                     cases with two ends on the device are run\n"
 	"  --encap E          rocev2-ipv4, rocev2-ipv6, rocev1, ib, ib-grh: overrides the scripts\n"
 	"  --json FILE        all results, for programs and for comparing\n"
 	"  --html FILE        one page that shows everything, without a network\n"
@@ -82,7 +91,7 @@ static const char help_text[] =
 	"  --cases DIR        folder with inventory.tsv and cases/\n"
 	"  --file F           run this script, wherever it is (repeatable)\n"
 	"  -j, --jobs N       processes (as many as there are processors)\n"
-	"  --budget TIME      most time for one vector, in seconds (20)\n"
+	"  --budget TIME      most time for one vector, in seconds (20; on a device 60)\n"
 	"  --seed N           of random queue pair numbers and keys (0)\n"
 	"  -q, --quiet        failures and the summary alone    -v, --verbose  every vector\n"
 	"  -h, --help, --version\n"
@@ -131,12 +140,22 @@ static bool take_file(struct vc_options *o, char *path)
 
 static bool take_device(struct vc_options *o, const char *text)
 {
-	if (strcmp(text, "sim") == 0)
-		o->device = NULL;
-	else if (strncmp(text, "sim:", 4) == 0)
+	o->name = text;
+	o->device = o->verbs = NULL;
+	if (strncmp(text, "sim:", 4) == 0)
 		o->device = text + 4;
-	else
-		return vc_complain("--device %s: there is no such device: sim is one", text), false;
+	else if (strcmp(text, "sim") != 0)
+		o->verbs = text;
+	return true;
+}
+
+static bool take_peer(struct vc_options *o, const char *text)
+{
+	if (strcmp(text, "loop") != 0 && strncmp(text, "udp:", 4) != 0) {
+		vc_complain("--peer %s: it is udp:ADDRESS, or loop for none", text);
+		return false;
+	}
+	o->peer = text;
 	return true;
 }
 
@@ -166,6 +185,8 @@ static bool take(struct vc_options *o, int opt, char **argv)
 		return take_file(o, optarg);
 	case OPT_DEVICE:
 		return take_device(o, optarg);
+	case OPT_PEER:
+		return take_peer(o, optarg);
 	case OPT_ENCAP:
 		return take_encap(o, optarg);
 	case OPT_JSON:
@@ -225,7 +246,7 @@ bool vc_options_read(struct vc_options *o, int argc, char **argv, int *exit_code
 	long cores = sysconf(_SC_NPROCESSORS_ONLN);
 	int opt;
 
-	*o = (struct vc_options){.jobs = cores > 0 && cores <= 64 ? (unsigned)cores : 2, .budget_ms = 20000};
+	*o = (struct vc_options){.name = "sim", .jobs = cores > 0 && cores <= 64 ? (unsigned)cores : 2, .budget_ms = 0};
 	*exit_code = VC_USAGE;
 	opterr = 0;
 	while ((opt = getopt_long(argc, argv, ":j:qvh", longopts, NULL)) != -1) {
@@ -240,6 +261,8 @@ bool vc_options_read(struct vc_options *o, int argc, char **argv, int *exit_code
 	o->pattern = argv + optind;
 	o->n_patterns = (size_t)(argc - optind);
 	o->silent = is_stdout(o->json) || is_stdout(o->tap) || is_stdout(o->junit) || is_stdout(o->html);
+	if (o->budget_ms == 0)
+		o->budget_ms = o->verbs != NULL ? VERBS_BUDGET_MS : SIM_BUDGET_MS;
 	if (o->dir == NULL)
 		o->dir = vc_suite_default();
 	if (o->dir != NULL)

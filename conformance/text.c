@@ -81,8 +81,10 @@ static void rerun(const json_t *r, const struct vc_options *o)
 	char name[VC_NAME];
 
 	printf("    again: vs-conform");
-	if (o->device != NULL)
-		printf(" --device 'sim:%s'", o->device);
+	if (strcmp(o->name, "sim") != 0)
+		printf(" --device '%s'", o->name);
+	if (o->peer != NULL)
+		printf(" --peer %s", o->peer);
 	if (o->encap != NULL)
 		printf(" --encap %s", o->encap);
 	if (o->seed != 0)

@@ -186,6 +186,11 @@ void vc_verdict(const struct vc_case *c, const struct vs_drill_result *res, cons
 		wording(c, words, sizeof(words));
 		out->verdict = severity(c, strict);
 		(void)snprintf(out->reason, sizeof(out->reason), "%s: %s", words, res->at.text);
+		if (res->doubtful) {
+			out->verdict = VC_INCONCLUSIVE;
+			(void)snprintf(out->reason, sizeof(out->reason), "the runner or the host was late: %s",
+				       res->at.text);
+		}
 		break;
 	case VS_VERDICT_SKIP:
 		out->verdict = VC_SKIP;

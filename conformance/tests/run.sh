@@ -117,7 +117,8 @@ t 2 "a vector that is none" "has no such vector" 'RSP-017[x=1]'
 t 0 "patterns" "RSP-017" --list 'R?P*'
 expect 2 "an option that is none" "is not known" --nonsense
 expect 2 "a number that is none" "--jobs x: it takes a number" --jobs x
-expect 2 "a device that is none" "there is no such device" --device nonesuch
+expect 2 "a device that is none" "there is no" --device nonesuch
+expect 2 "a peer that is none" "it is udp:ADDRESS" --peer x
 expect 2 "an encapsulation that is none" "--encap x: it is one of" --encap x
 expect 2 "no cases" "can't be opened" --cases "$tmp/none"
 expect 0 "help" "usage: vs-conform" --help
@@ -160,6 +161,22 @@ expect 1 "a regression" "RSP-017  PASS -> FAIL" diff "$tmp/a.json" "$tmp/b.json"
 expect 0 "the other way it is better" "better:" diff "$tmp/b.json" "$tmp/a.json"
 expect 2 "diff of what is no report" "is no report of vs-conform" diff "$tmp/a.json" <(echo '{}')
 expect 2 "diff of nothing" "diff takes two reports" diff "$tmp/a.json"
+
+# ---- ref0, through libibverbs ----
+
+script RSP-017 N "$ladder"$'peer> ACK psn=+0 msn=1\ndut cqe wr=1 SEND SUCCESS'
+t 0 "a script on ref0" "1 vectors in" --device ref0 RSP-017
+t 0 "and it passes" "1 PASS" --device ref0 RSP-017
+script RSP-017 N "$ladder"$'peer> ACK psn=+0 msn=1\ndut cqe wr=1 RECV SUCCESS'
+t 1 "and fails" "|<------ ACK fffffa msn=1" --device ref0 RSP-017
+script RSP-017 N "$ladder"$'peer> ACK psn=+0 msn=1 ttl=3\ndut cqe wr=1 SEND SUCCESS'
+t 127 "what a socket can't send is a SKIP" "a UDP socket writes the IP header itself" -v --device ref0 RSP-017
+script RSP-017 N $'target sim "it is about virtual time"\n'"$qp"$'\ndut state RESET'
+t 127 "target sim is for the simulator alone" "it is about virtual time" -v --device ref0 RSP-017
+script RSP-017 N $'node A B\nqp A.q <-> B.q rc\nmr A.src len=64\nmr B.dst len=64 access=local_write,remote_write\nA post write wr=1 src to=B.dst\nA cqe wr=1 WRITE SUCCESS\nexpect B.dst == A.src'
+t 0 "two ends on one device need no peer" "1 PASS" --device ref0 --peer loop RSP-017
+VS_DEVIATION=atomic_replay_lost t 0 "settings of ref0 are the user's" "1 PASS" --device ref0 RSP-017
+VS_DEVIATION=nonsense t 2 "and when they are wrong it is said" "--device ref0: " --device ref0 RSP-017
 
 # ---- workers that hang, die, are interrupted ----
 

@@ -19,7 +19,7 @@ bool dr_call(struct run *r, const struct stmt *st, int node, int rc)
 			   vs_reason_info(why)->id);
 	else if (rc >= 0 && o != NULL)
 		dr_verdict(r, st, o->column, "the call was accepted");
-	else if (o != NULL && o->v.word > 0 && o->v.word != (int)why)
+	else if (o != NULL && o->v.word > 0 && o->v.word != (int)why && why != VS_REASON_NONE)
 		dr_verdict(r, st, o->column, "the call was refused for another reason: %s", vs_reason_info(why)->id);
 	return !r->failed && rc >= 0;
 }

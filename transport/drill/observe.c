@@ -322,7 +322,8 @@ static bool times(struct run *r, const struct stmt *st, uint64_t start, uint64_t
 		return false;
 	if (st->not_before != NULL && !dr_eval(r, st, st->not_before, not_before))
 		return false;
-	*until = within > UINT64_MAX / 4 ? UINT64_MAX / 2 : start + within;
+	*until = within > UINT64_MAX / 4 ? UINT64_MAX / 2 : start + within + (within > 0 ? r->t->slack_ns : 0);
+	*not_before -= *not_before < r->t->early_ns ? *not_before : r->t->early_ns;
 	return true;
 }
 
@@ -331,6 +332,7 @@ static enum outcome too_late(struct run *r, const struct stmt *st, uint64_t star
 	char text[64];
 
 	time_text(until - start, text, sizeof(text));
+	r->patient = true;
 	dr_verdict(r, st, st->column, "nothing came within %s", text);
 	return FAILS;
 }
@@ -455,7 +457,7 @@ static enum outcome condition(struct run *r, const struct stmt *st, uint64_t sta
 	bool holds;
 	char why[200] = "";
 
-	if (!times(r, st, start, st->kind == S_EXPECT && st->word2 ? 0 : r->t->settle_ns, until, &not_before))
+	if (!times(r, st, start, st->kind == S_EXPECT && st->word2 ? 0 : r->t->patience_ns, until, &not_before))
 		return FAILS;
 	if (st->kind == S_STATE) {
 		enum vs_qp_state is =
@@ -532,7 +534,7 @@ static enum outcome call(struct run *r, const struct stmt *st)
 		dr_verdict(r, st, o->column, "the call was accepted");
 	} else if (o == NULL) {
 		dr_verdict(r, st, st->word_column, "the call was refused (%s)", vs_reason_info(why)->id);
-	} else if (o->v.word > 0 && o->v.word != (int)why) {
+	} else if (o->v.word > 0 && o->v.word != (int)why && why != VS_REASON_NONE) {
 		dr_verdict(r, st, o->column, "the call was refused for another reason: %s", vs_reason_info(why)->id);
 	} else {
 		return HOLDS;
@@ -594,6 +596,8 @@ void dr_look_later(struct run *r, const struct stmt *st, uint64_t start, uint32_
 	if (!is_awaited(st) || r->failed || next_seen(r, st) != NULL)
 		return;
 	grace = grace > MAX_GRACE_NS ? MAX_GRACE_NS : grace < MIN_GRACE_NS ? MIN_GRACE_NS : grace;
+	if (r->t->slack_ns > 0 && grace > DEFAULT_NS) /* it costs real time */
+		grace = DEFAULT_NS;
 	while (more && next_seen(r, st) == NULL && !r->failed)
 		more = dr_pass(r, until + grace);
 	s = next_seen(r, st);
@@ -603,6 +607,7 @@ void dr_look_later(struct run *r, const struct stmt *st, uint64_t start, uint32_
 	seen_text(r, queue_of(st->kind), s, text, sizeof(text));
 	time_text(now - until, late, sizeof(late));
 	time_text(until - start, within, sizeof(within));
+	r->res->doubtful |= r->t->slack_ns > 0;
 	dr_verdict(r, st, st->column, "%s came %s too late: not within %s", text, late, within);
 }
 

@@ -14,6 +14,8 @@
 #include "vs/icrc.h"
 #include "vs/mad.h"
 
+#define MAX_LAG_NS 5000000u /* who did not look for longer than this may have caused a failure himself */
+
 /* ---- verdicts: the first one wins ---- */
 
 static void verdict(struct run *r, const struct stmt *st, unsigned column, enum vs_verdict v, const char *format,
@@ -25,6 +27,13 @@ static void verdict(struct run *r, const struct stmt *st, unsigned column, enum 
 		return;
 	r->failed = true;
 	r->res->verdict = v;
+	if (r->t != NULL && r->t->lacks != NULL) {
+		r->res->verdict = VS_VERDICT_SKIP;
+		(void)snprintf(e->text, sizeof(e->text), "%s", r->t->lacks);
+		return;
+	}
+	r->res->doubtful |= r->t != NULL && r->t->ops->lag_ns != NULL &&
+			    r->t->ops->lag_ns(r->t) > (r->patient ? r->t->slack_ns / 2 : MAX_LAG_NS);
 	(void)vsnprintf(e->text, sizeof(e->text), format, ap);
 	dr_error_at(e, st != NULL ? st->line : r->line, st != NULL ? column : 1, r->d->text, r->d->len);
 }
@@ -503,6 +512,8 @@ static void statements(struct run *r, const struct stmt *st, uint64_t start, boo
 			dr_execute(r, st);
 		if (!r->failed)
 			dr_hear(r);
+		if (r->t->lacks != NULL)
+			dr_verdict(r, st, st->column, "%s", r->t->lacks);
 	}
 }
 
@@ -557,8 +568,9 @@ static int encap_of(const struct run *r)
 
 static bool open_target(struct run *r)
 {
-	struct dr_setup s = {.p = r->p, .env = r->env, .latency_ns = 1000, .ears = {dr_frame_heard, r}};
-	char why[128] = "no memory";
+	struct dr_setup s = {.d = r->d, .p = r->p, .env = r->env, .latency_ns = 1000, .ears = {dr_frame_heard, r}};
+	char why[VS_DRILL_TEXT / 2] = "no memory";
+	bool skip = false;
 
 	r->encap = s.encap = encap_of(r);
 	if (s.encap < 0) {
@@ -570,9 +582,11 @@ static bool open_target(struct run *r)
 	for (const struct stmt *st = r->p->first; st != NULL && !r->failed; st = st->next)
 		if (st->kind == S_DEVICE ? !node_option(r, &s, st) : st->kind == S_LINK && !link_option(r, &s, st))
 			return false;
-	r->t = dr_sim_open(&s, why, sizeof(why));
+	r->t = r->open(r->open_ctx, &s, why, sizeof(why), &skip);
 	if (r->t == NULL) {
 		dr_broken(r, NULL, 0, "%s", why);
+		if (skip)
+			r->res->verdict = VS_VERDICT_SKIP;
 		return false;
 	}
 	for (unsigned i = 0; i < r->p->n_objs; i++) {
@@ -582,7 +596,7 @@ static bool open_target(struct run *r)
 		if (o->kind != O_QP || r->p->node[o->node].engine)
 			continue;
 		r->obj[i].made = true;
-		r->obj[i].qpn = 0x012345 + i * 0x111;
+		r->obj[i].qpn = r->t->peer_qpn + i * r->t->peer_qpn_step;
 		r->obj[i].mtu = 1024;
 		r->obj[i].qkey = 0x11111111;
 	}
@@ -652,9 +666,12 @@ static const char *lacking(const struct run *r)
 
 static void run_vector(struct run *r)
 {
-	uint64_t end;
+	uint64_t begin, end;
 
 	const char *why = r->p->skip != NULL ? r->p->skip : lacking(r);
+
+	if (why == NULL && r->open != dr_sim_open && r->d->sim_only[0] != '\0')
+		why = r->d->sim_only;
 
 	if (why != NULL) {
 		r->res->verdict = VS_VERDICT_SKIP;
@@ -663,21 +680,22 @@ static void run_vector(struct run *r)
 	}
 	if (!open_target(r))
 		return;
+	begin = r->t->slack_ns > 0 ? r->t->ops->now(r->t) : 0; /* real clocks begin anywhere */
 	statements(r, r->p->first, 0, false);
 	end = r->t->ops->now(r->t) + r->t->settle_ns;
 	while (!r->failed && dr_pass(r, end))
 		;
 	if (!r->failed)
 		dr_leftovers(r);
-	r->res->time_ns = r->t->ops->now(r->t);
+	r->res->time_ns = r->t->ops->now(r->t) - begin;
 	if (!r->failed && r->variants[0] != '\0') {
 		r->res->verdict = VS_VERDICT_VARIANT;
 		memcpy(r->res->variant, r->variants, sizeof(r->res->variant));
 	}
 }
 
-void vs_drill_run_sim(const struct vs_drill *d, unsigned vector, const struct vs_drill_env *env,
-		      struct vs_drill_result *result)
+void dr_run(const struct vs_drill *d, unsigned vector, const struct vs_drill_env *env, dr_open_fn *open, void *ctx,
+	    struct vs_drill_result *result)
 {
 	static const struct vs_drill_env none;
 	struct program p = {.n_nodes = 0};
@@ -694,6 +712,8 @@ void vs_drill_run_sim(const struct vs_drill *d, unsigned vector, const struct vs
 	r->d = d;
 	r->p = &p;
 	r->env = env != NULL ? env : &none;
+	r->open = open;
+	r->open_ctx = ctx;
 	r->res = result;
 	r->max_steps = r->env->max_steps != 0 ? r->env->max_steps : MAX_STEPS;
 	r->pending_tail = &r->pending;
@@ -708,4 +728,10 @@ void vs_drill_run_sim(const struct vs_drill *d, unsigned vector, const struct vs
 	close_run(r);
 	dr_arena_free(&p.arena);
 	free(r);
+}
+
+void vs_drill_run_sim(const struct vs_drill *d, unsigned vector, const struct vs_drill_env *env,
+		      struct vs_drill_result *result)
+{
+	dr_run(d, vector, env, dr_sim_open, NULL, result);
 }

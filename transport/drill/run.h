@@ -75,6 +75,8 @@ struct run {
 	struct program *p;
 	struct dr_target *t;
 	const struct vs_drill_env *env;
+	dr_open_fn *open;
+	void *open_ctx;
 	struct vs_drill_result *res;
 	int encap;
 	struct rt_obj obj[MAX_OBJECTS];
@@ -91,6 +93,7 @@ struct run {
 	uint32_t cm_psn, cm_qpn; /* of the newest REQ or REP of the peer */
 	unsigned line;
 	bool failed;
+	bool patient; /* what failed had more time than was said: being late matters less */
 	char variants[256];
 	uint64_t steps, max_steps;
 	void *waiting[MAX_NODES]; /* a connection that asks and that no listener's queue pair has taken */

@@ -297,13 +297,15 @@ static bool read_settings(const char *text, uint64_t *deviations, char *why, siz
 	return true;
 }
 
-struct dr_target *dr_sim_open(const struct dr_setup *setup, char *why, size_t cap)
+struct dr_target *dr_sim_open(void *ctx, const struct dr_setup *setup, char *why, size_t cap, bool *skip)
 {
 	struct sim_target *s = calloc(1, sizeof(*s));
 	struct vs_sim_attr a = {.seed = setup->env->seed + 1, .sink = setup->env->sink, .start_ns = 1000};
 	uint64_t deviations = setup->env->deviations;
 	int err = VS_ERR_NOSPACE;
 
+	(void)ctx;
+	(void)skip;
 	if (s == NULL || !read_settings(setup->env->device, &deviations, why, cap)) {
 		free(s);
 		return NULL;
@@ -330,7 +332,9 @@ struct dr_target *dr_sim_open(const struct dr_setup *setup, char *why, size_t ca
 	s->is_global = setup->encap != EN_IB;
 	s->gid_index = gid_index(setup->encap);
 	/* There and back, through a switch, and what a host takes to answer. */
-	s->t.settle_ns = 10000 + 8 * setup->latency_ns;
+	s->t.peer_qpn = 0x012345;
+	s->t.peer_qpn_step = 0x111;
+	s->t.patience_ns = s->t.settle_ns = 10000 + 8 * setup->latency_ns;
 	s->sim = vs_sim_create(&a, &err);
 	if (s->sim != NULL) {
 		vs_sim_set_tap(s->sim, tap, s);

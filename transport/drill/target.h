@@ -51,6 +51,7 @@ enum dr_limit {
 	DR_MAX_RD_ATOMIC
 };
 struct dr_setup {
+	const struct vs_drill *d;
 	const struct program *p;
 	const struct vs_drill_env *env;
 	int encap; /* enum dr_encap */
@@ -67,6 +68,8 @@ struct dr_target_ops {
 	bool (*step)(struct dr_target *t,
 		     uint64_t until_ns);   /* false: it is until_ns, and everything up to it is done */
 	bool (*idle)(struct dr_target *t); /* nothing will happen by itself */
+	/* How long runner or device could not do what they would have done; NULL: that does not happen here */
+	uint64_t (*lag_ns)(struct dr_target *t);
 	/* the wire */
 	int (*send)(struct dr_target *t, const uint8_t *frame, size_t len);
 	int (*fault)(struct dr_target *t, const char *rule); /* NULL: none any more */
@@ -129,9 +132,22 @@ struct dr_target_ops {
 struct dr_target {
 	const struct dr_target_ops *ops;
 	uint64_t settle_ns; /* after this, what was in flight has arrived and was answered */
+	/* Of targets that live in real time; 0 in the simulator. */
+	uint64_t patience_ns;             /* how long a state, a counter or memory may take to become what is claimed */
+	uint64_t slack_ns;                /* what upper bounds are longer by */
+	uint64_t early_ns;                /* what the clocks may be wrong by: lower bounds are shorter by that */
+	uint32_t peer_qpn, peer_qpn_step; /* numbers of the peer's queue pairs */
+	/* The target can't do what the script asks for: why. The run is then a SKIP. */
+	const char *lacks;
 };
 
+/* Opens a target. NULL: `why` says what is wrong; with *skip it is not wrong but more than the target has. */
+typedef struct dr_target *dr_open_fn(void *ctx, const struct dr_setup *s, char *why, size_t cap, bool *skip);
+/* Runs one vector on it. */
+void dr_run(const struct vs_drill *d, unsigned vector, const struct vs_drill_env *env, dr_open_fn *open, void *ctx,
+	    struct vs_drill_result *result);
+
 /* NULL: `why` says what is wrong. */
-struct dr_target *dr_sim_open(const struct dr_setup *s, char *why, size_t cap);
+struct dr_target *dr_sim_open(void *ctx, const struct dr_setup *s, char *why, size_t cap, bool *skip);
 
 #endif

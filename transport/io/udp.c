@@ -97,10 +97,15 @@ void udp_receive_options(struct vs_udpio *u, int fd, int family)
 		u->rcvbuf = (uint32_t)size;
 	if (u->gro && setsockopt(fd, SOL_UDP, UDP_GRO, &on, sizeof(on)) != 0)
 		u->gro = false;
-	if (family == AF_INET)
+	if (u->attr.stamps)
+		(void)setsockopt(fd, SOL_SOCKET, SO_TIMESTAMPNS, &on, sizeof(on));
+	if (family == AF_INET) {
 		(void)setsockopt(fd, IPPROTO_IP, IP_RECVTOS, &on, sizeof(on));
-	else
+		(void)setsockopt(fd, IPPROTO_IP, IP_RECVTTL, &on, sizeof(on));
+	} else {
 		(void)setsockopt(fd, IPPROTO_IPV6, IPV6_RECVTCLASS, &on, sizeof(on));
+		(void)setsockopt(fd, IPPROTO_IPV6, IPV6_RECVHOPLIMIT, &on, sizeof(on));
+	}
 }
 
 static bool open_receiver(struct vs_udpio *u, unsigned i)

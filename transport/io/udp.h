@@ -59,7 +59,7 @@ struct udp_slot {
 	union udp_address from;
 	/* as cmsg wants it */
 	struct {
-		_Alignas(struct cmsghdr) char bytes[96];
+		_Alignas(struct cmsghdr) char bytes[192];
 	} control;
 };
 
@@ -101,6 +101,7 @@ struct vs_udpio {
 	int epoll;
 	bool gso, gro;
 	uint32_t rcvbuf; /* as the kernel counts: data and what it needs for it */
+	uint64_t stamp;  /* of the packet that is being handed over */
 	uint64_t clock;  /* of the sending sockets' use */
 	unsigned n_ports, max_ports;
 	struct {

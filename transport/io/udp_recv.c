@@ -9,6 +9,7 @@
 #include <netinet/udp.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "io/udp.h"
@@ -32,7 +33,8 @@ static uint32_t get_le32(const uint8_t *b)
 struct read_info {
 	const union udp_address *from, *to;
 	uint16_t segment; /* bytes of each packet but the last */
-	uint8_t tclass;
+	uint8_t tclass, ttl;
+	uint64_t stamp;
 };
 
 static uint16_t source_port(const struct read_info *r)
@@ -69,7 +71,7 @@ static uint8_t *write_headers(const struct read_info *r, uint8_t *bth, size_t le
 		ip[1] = r->tclass;
 		put16(ip + 2, (uint32_t)(HEAD_V4 + len));
 		ip[6] = 0x40; /* DF */
-		ip[8] = 64;
+		ip[8] = r->ttl;
 		ip[9] = IPPROTO_UDP;
 		memcpy(ip + 12, &r->from->v4.sin_addr, 4);
 		memcpy(ip + 16, &r->to->v4.sin_addr, 4);
@@ -81,7 +83,7 @@ static uint8_t *write_headers(const struct read_info *r, uint8_t *bth, size_t le
 	ip[1] = (uint8_t)(r->tclass << 4);
 	put16(ip + 4, (uint32_t)(8 + len));
 	ip[6] = IPPROTO_UDP;
-	ip[7] = 64;
+	ip[7] = r->ttl;
 	memcpy(ip + 8, &r->from->v6.sin6_addr, 16);
 	memcpy(ip + 24, &r->to->v6.sin6_addr, 16);
 	return ip;
@@ -195,6 +197,15 @@ static void read_control(struct msghdr *h, struct read_info *r)
 			memcpy(&v, CMSG_DATA(c), sizeof(v));
 			if (v > 0 && v < UINT16_MAX)
 				r->segment = (uint16_t)v;
+		} else if (c->cmsg_level == SOL_SOCKET && c->cmsg_type == SCM_TIMESTAMPNS) {
+			struct timespec t;
+
+			memcpy(&t, CMSG_DATA(c), sizeof(t));
+			r->stamp = (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+		} else if ((c->cmsg_level == IPPROTO_IP && c->cmsg_type == IP_TTL) ||
+			   (c->cmsg_level == IPPROTO_IPV6 && c->cmsg_type == IPV6_HOPLIMIT)) {
+			memcpy(&v, CMSG_DATA(c), sizeof(v));
+			r->ttl = (uint8_t)v;
 		} else if (c->cmsg_level == IPPROTO_IP && c->cmsg_type == IP_TOS) {
 			r->tclass = *CMSG_DATA(c);
 		} else if (c->cmsg_level == IPPROTO_IPV6 && c->cmsg_type == IPV6_TCLASS) {
@@ -208,7 +219,7 @@ static unsigned take_read(struct vs_udpio *u, const struct source *in, struct mm
 			  void *ctx)
 {
 	struct udp_slot *s = &u->slot[m - u->in];
-	struct read_info r = {.from = &s->from, .to = in->to};
+	struct read_info r = {.from = &s->from, .to = in->to, .ttl = 64};
 	size_t left = m->msg_len;
 	uint8_t *p = s->buf + RECV_ROOM;
 	unsigned n = 0;
@@ -216,6 +227,7 @@ static unsigned take_read(struct vs_udpio *u, const struct source *in, struct mm
 	if (in->own != NULL && is_own(in->own, &s->from))
 		return 0;
 	read_control(&m->msg_hdr, &r);
+	u->stamp = r.stamp;
 	do {
 		size_t len = r.segment != 0 && r.segment < left ? r.segment : left;
 
@@ -273,6 +285,11 @@ static unsigned receive_from(struct vs_udpio *u, const struct source *in, unsign
 		got += (unsigned)n;
 	}
 	return got;
+}
+
+uint64_t vs_udpio_stamp(const struct vs_udpio *u)
+{
+	return u->stamp;
 }
 
 unsigned vs_udpio_receive(struct vs_udpio *u, unsigned max, vs_udpio_input_fn *fn, void *ctx)

@@ -34,6 +34,7 @@ struct vs_udpio_attr {
 	uint8_t addr[VS_UDPIO_ADDRS][16]; /* ::ffff:a.b.c.d for IPv4 */
 	unsigned n_addrs;                 /* 1 .. VS_UDPIO_ADDRS */
 	bool no_gso;                      /* neither UDP_SEGMENT nor UDP_GRO */
+	bool stamps;                      /* the kernel says when packets came: vs_udpio_stamp */
 	uint32_t rcvbuf;                  /* bytes to ask for; 0: as many as there is use for. rmem_max limits them */
 	/* Every packet as it leaves and arrives, IP header first, checksums and ID as on the wire. NULL: nobody looks.
 	 */
@@ -77,6 +78,9 @@ uint32_t vs_udpio_window(const struct vs_udpio *u, uint32_t mtu);
 typedef void vs_udpio_input_fn(void *ctx, const uint8_t *ip, size_t len, bool icrc_good);
 /* Hands over what waits, at most about `max` packets; how many. Never blocks. */
 unsigned vs_udpio_receive(struct vs_udpio *u, unsigned max, vs_udpio_input_fn *fn, void *ctx);
+
+/* During the call of a vs_udpio_input_fn: when the kernel got the packet, CLOCK_REALTIME in ns; 0: it did not say. */
+uint64_t vs_udpio_stamp(const struct vs_udpio *u);
 
 /*
  * Sending in batches: take a slot, write a packet into it, commit it; flush sends all. Packets of one flow leave in the

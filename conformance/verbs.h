@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/*
+ * verbs.h - the target `verbs`: a device behind libibverbs in this process, and a peer on a UDP socket.
+ *
+ *   verbs_lib.c      libibverbs, opened when it is needed; which device, which address
+ *   verbs_target.c   time, the wire, opening and closing for one run
+ *   verbs_object.c   protection domains, memory, queues, address handles
+ *   verbs_qp.c       queue pairs
+ *   verbs_work.c     work requests, completions, events
+ *
+ * A process has one device, opened once and used by run after run; all objects are fresh in each.
+ */
+#ifndef CONFORM_VERBS_H
+#define CONFORM_VERBS_H
+
+#include <infiniband/verbs.h>
+
+#include "conform.h"
+#include "drill/target.h"
+#include "vs/udpio.h"
+
+/* Calls of libibverbs that are no inline functions: return type, name, arguments. */
+#define VC_IBV_CALLS(X)                                                                                    \
+	X(struct ibv_device **, get_device_list, (int *))                                                  \
+	X(void, free_device_list, (struct ibv_device **))                                                  \
+	X(const char *, get_device_name, (struct ibv_device *))                                            \
+	X(struct ibv_context *, open_device, (struct ibv_device *))                                        \
+	X(int, query_device, (struct ibv_context *, struct ibv_device_attr *))                             \
+	X(int, query_gid, (struct ibv_context *, uint8_t, int, union ibv_gid *))                           \
+	X(struct ibv_pd *, alloc_pd, (struct ibv_context *))                                               \
+	X(int, dealloc_pd, (struct ibv_pd *))                                                              \
+	X(struct ibv_mr *, reg_mr, (struct ibv_pd *, void *, size_t, int))                                 \
+	X(int, rereg_mr, (struct ibv_mr *, int, struct ibv_pd *, void *, size_t, int))                     \
+	X(int, dereg_mr, (struct ibv_mr *))                                                                \
+	X(struct ibv_comp_channel *, create_comp_channel, (struct ibv_context *))                          \
+	X(int, destroy_comp_channel, (struct ibv_comp_channel *))                                          \
+	X(struct ibv_cq *, create_cq, (struct ibv_context *, int, void *, struct ibv_comp_channel *, int)) \
+	X(int, resize_cq, (struct ibv_cq *, int))                                                          \
+	X(int, destroy_cq, (struct ibv_cq *))                                                              \
+	X(int, get_cq_event, (struct ibv_comp_channel *, struct ibv_cq **, void **))                       \
+	X(void, ack_cq_events, (struct ibv_cq *, unsigned))                                                \
+	X(struct ibv_srq *, create_srq, (struct ibv_pd *, struct ibv_srq_init_attr *))                     \
+	X(int, modify_srq, (struct ibv_srq *, struct ibv_srq_attr *, int))                                 \
+	X(int, query_srq, (struct ibv_srq *, struct ibv_srq_attr *))                                       \
+	X(int, destroy_srq, (struct ibv_srq *))                                                            \
+	X(struct ibv_qp *, create_qp, (struct ibv_pd *, struct ibv_qp_init_attr *))                        \
+	X(int, modify_qp, (struct ibv_qp *, struct ibv_qp_attr *, int))                                    \
+	X(int, query_qp, (struct ibv_qp *, struct ibv_qp_attr *, int, struct ibv_qp_init_attr *))          \
+	X(int, destroy_qp, (struct ibv_qp *))                                                              \
+	X(struct ibv_ah *, create_ah, (struct ibv_pd *, struct ibv_ah_attr *))                             \
+	X(int, destroy_ah, (struct ibv_ah *))                                                              \
+	X(int, attach_mcast, (struct ibv_qp *, const union ibv_gid *, uint16_t))                           \
+	X(int, detach_mcast, (struct ibv_qp *, const union ibv_gid *, uint16_t))                           \
+	X(int, get_async_event, (struct ibv_context *, struct ibv_async_event *))                          \
+	X(void, ack_async_event, (struct ibv_async_event *))
+
+/* libibverbs, and the device of this process. */
+struct vc_verbs {
+#define X(ret, name, args) ret(*name) args;
+	struct {
+		VC_IBV_CALLS(X)
+	} call;
+#undef X
+	struct ibv_context *ctx;
+	struct ibv_device_attr attr;
+	uint8_t gid_index;
+	uint8_t gid[16], peer_gid[16]; /* ::ffff:a.b.c.d */
+	struct vs_udpio *wire;         /* the peer's; NULL: there is none */
+	bool reference;                /* it is ref0 */
+	unsigned runs;
+};
+
+/*
+ * Opens the device that `o` names, and the peer's socket. `why` says what is wrong, and what to do. Once in a process:
+ * a second call gives the same.
+ */
+struct vc_verbs *vc_verbs_open(const struct vc_options *o, char *why, size_t cap);
+
+/* ---- one run ---- */
+
+/* Any object: what dr_target calls a handle. */
+struct vh {
+	struct vh *next;
+	struct vc_target *of;
+	enum obj_kind kind;
+	int node; /* whose: several nodes of a script may live on one device */
+	union {
+		struct ibv_pd *pd;
+		struct ibv_mr *mr;
+		struct ibv_mw *mw;
+		struct ibv_cq *cq;
+		struct ibv_srq *srq;
+		struct ibv_qp *qp;
+		struct ibv_ah *ah;
+		struct ibv_comp_channel *channel;
+		void *any;
+	};
+	struct vh *channel_of; /* O_CQ */
+	uint8_t *bytes;        /* O_MR */
+	uint32_t rkey;         /* O_MW: the newest that was asked for */
+	unsigned users;        /* O_CHANNEL */
+	uint32_t sq_psn;
+	union ibv_gid group[4]; /* O_QP: attached to */
+	unsigned groups;
+};
+
+/* An event that has come, and whose node has not asked for it yet. */
+struct vc_waiting {
+	int node;
+	struct vh *cq; /* a completion event; NULL: `async` */
+	struct vs_async async;
+};
+#define VC_WAITING 64u
+
+struct vc_target {
+	struct dr_target t; /* first */
+	struct dr_target_ops ops;
+	struct vc_verbs *v;
+	struct dr_setup setup;
+	struct vh *handles;           /* newest first */
+	struct vh *pd;                /* the usual one */
+	struct vh *channel;           /* of queues that name none */
+	uint64_t looked_ns;           /* when the wire was last looked at */
+	uint64_t lag_ns;              /* the longest that it was not */
+	uint64_t window_ns, delay_ns; /* when, and what the threads of this process had waited for processors then */
+	uint64_t heard_ns;            /* when something came */
+	unsigned heard;
+	uint64_t pkt_id;
+	struct vc_waiting waiting[VC_WAITING];
+	unsigned n_waiting;
+	char lacks[128];
+};
+
+static inline struct vc_target *vc_self(struct dr_target *t)
+{
+	return (struct vc_target *)(void *)t;
+}
+
+/* dr_open_fn; ctx is a const struct vc_options. */
+struct dr_target *vc_target_open(void *ctx, const struct dr_setup *s, char *why, size_t cap, bool *skip);
+void vc_object_ops(struct dr_target_ops *ops);
+void vc_qp_ops(struct dr_target_ops *ops);
+void vc_work_ops(struct dr_target_ops *ops);
+
+struct vh *vc_handle(struct vc_target *t, enum obj_kind kind, int node,
+		     void *object); /* NULL: no memory, or object is NULL */
+/* The handle of an object of libibverbs; NULL: it is none of this run. */
+struct vh *vc_handle_of(struct vc_target *t, enum obj_kind kind, const void *object);
+/* Destroys what is left, in an order in which that can be done. */
+void vc_handles_free(struct vc_target *t);
+int vc_error(int code); /* an errno value as a vs_err */
+/* Says what the target can't do: the run ends as a SKIP. VS_ERR_INVAL. */
+int vc_lacks(struct vc_target *t, const char *what);
+void vc_emit(struct vc_target *t, struct vs_event *ev); /* time and node are filled in */
+uint64_t vc_now_ns(void);
+
+#endif

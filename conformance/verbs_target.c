@@ -1,0 +1,460 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/*
+ * verbs_target.c - time and the wire of the target `verbs`: the clock of this host, and the peer's UDP socket.
+ *
+ * The runner looks at its socket every fifth of a millisecond; packets have the time at which the kernel got them. How
+ * long nobody looked is counted: what fails in such a run may be the runner's fault (lag_ns).
+ */
+#define _GNU_SOURCE /* ppoll */
+#include <dirent.h>
+#include <inttypes.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "verbs.h"
+
+#define NAP_NS 200000u
+#define SETTLE_NS 10000000u
+#define PATIENCE_NS 1000000000u
+#define SLACK_NS 250000000u
+#define EARLY_NS 100000u
+#define WINDOW_NS 10000000u
+#define ETH_LEN 14u
+#define QPN_FIRST 0x400000u /* of the peer's queue pairs; 256 to a run, so that late packets of another are known */
+#define QPN_RUNS 0x3fffu
+
+uint64_t vc_now_ns(void)
+{
+	struct timespec t;
+
+	(void)clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+/* What CLOCK_REALTIME says, on the clock of the run; never later than now. */
+static uint64_t on_our_clock(uint64_t real_ns)
+{
+	struct timespec t;
+	uint64_t now = vc_now_ns(), real;
+
+	(void)clock_gettime(CLOCK_REALTIME, &t);
+	real = (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+	return real_ns == 0 || real_ns > real || real - real_ns > now ? now : now - (real - real_ns);
+}
+
+int vc_lacks(struct vc_target *t, const char *what)
+{
+	if (t->t.lacks == NULL) {
+		(void)snprintf(t->lacks, sizeof(t->lacks), "%s", what);
+		t->t.lacks = t->lacks;
+	}
+	return VS_ERR_INVAL;
+}
+
+static const char *dut_name(const struct vc_target *t)
+{
+	for (unsigned i = 0; i < t->setup.p->n_nodes; i++)
+		if (t->setup.p->node[i].engine)
+			return t->setup.p->node[i].name;
+	return "dut";
+}
+
+void vc_emit(struct vc_target *t, struct vs_event *ev)
+{
+	const struct vs_event_sink *sink = &t->setup.env->sink;
+
+	if (sink->emit == NULL)
+		return;
+	if (ev->t_ns == 0)
+		ev->t_ns = vc_now_ns();
+	if (ev->node[0] == '\0')
+		(void)snprintf(ev->node, sizeof(ev->node), "%s", dut_name(t));
+	(void)sink->emit(sink->ctx, ev);
+}
+
+/* ---- the wire ---- */
+
+static void tell(struct vc_target *t, const char *node, uint64_t when, const uint8_t *frame, size_t len)
+{
+	struct vs_drill_frame f = {when, node, VS_TAP_SENT, VS_LINK_ETHERNET, frame, len};
+	struct vs_event ev = {.type = VS_EV_PKT_TX, .t_ns = when, .pkt_id = ++t->pkt_id};
+	struct vs_pkt p;
+
+	if (t->setup.env->tap != NULL)
+		t->setup.env->tap(t->setup.env->tap_ctx, &f);
+	if (vs_pkt_parse(&p, VS_LINK_ETHERNET, 0, frame, len, len, 0) != VS_OK)
+		return;
+	(void)snprintf(ev.node, sizeof(ev.node), "%s", node);
+	ev.a[0] = p.bth.opcode;
+	ev.a[1] = p.bth.psn;
+	ev.a[2] = p.bth.destqp;
+	ev.a[3] = p.payload_len;
+	ev.a[4] = p.hdrs & VS_HDR_AETH ? p.ext.aeth.syndrome : VS_SYN_NONE;
+	ev.a[5] = p.hdrs & VS_HDR_AETH ? p.ext.aeth.msn : 0;
+	ev.a[6] = p.bth.ackreq;
+	vc_emit(t, &ev);
+}
+
+static uint32_t destqp(const uint8_t *bth)
+{
+	return (uint32_t)bth[5] << 16 | (uint32_t)bth[6] << 8 | bth[7];
+}
+
+/* For a queue pair of an earlier run: its device had not heard yet that nobody is there any more. */
+static bool is_late(const struct vc_target *t, uint32_t qpn)
+{
+	return qpn >= QPN_FIRST && qpn < QPN_FIRST + (QPN_RUNS << 8) && qpn >> 8 != t->t.peer_qpn >> 8;
+}
+
+static void on_packet(void *ctx, const uint8_t *ip, size_t len, bool icrc_good)
+{
+	struct vc_target *t = ctx;
+	uint8_t frame[VS_UDPIO_FRAME + ETH_LEN] = {0};
+	uint64_t when = on_our_clock(vs_udpio_stamp(t->v->wire));
+	size_t head = ip[0] >> 4 == 4 ? 28 : 48;
+
+	(void)icrc_good;
+	if (len > VS_UDPIO_FRAME || len < head + 12 || is_late(t, destqp(ip + head)))
+		return;
+	frame[12] = ip[0] >> 4 == 4 ? 0x08 : 0x86;
+	frame[13] = ip[0] >> 4 == 4 ? 0x00 : 0xdd;
+	memcpy(frame + ETH_LEN, ip, len);
+	tell(t, dut_name(t), when, frame, len + ETH_LEN);
+	t->setup.ears.frame(t->setup.ears.ctx, when, VS_LINK_ETHERNET, frame, len + ETH_LEN);
+	t->heard++;
+}
+
+/* What a socket writes itself is not the script's to choose. */
+static const char *not_by_socket(const struct vc_target *t, const struct vs_pkt *p)
+{
+	if (p->encap != VS_ENCAP_ROCEV2_IPV4 || p->eth.vlan_count > 0 || p->eth.ethertype != 0x0800)
+		return "a UDP socket sends RoCEv2 over IPv4 alone";
+	if (p->ipv4.ihl != 5 || p->ipv4.id != 0 || p->ipv4.frag != 0x4000 || p->ipv4.protocol != IPPROTO_UDP ||
+	    p->ipv4.total_len != p->udp.len + 20 || p->ipv4.ttl != 64 ||
+	    memcmp(p->ipv4.src, t->v->peer_gid + 12, 4) != 0)
+		return "a UDP socket writes the IP header itself";
+	if (p->udp.dport != VS_UDP_PORT_ROCE || p->udp.csum != 0)
+		return "a UDP socket writes the UDP header itself";
+	return NULL;
+}
+
+static int t_send(struct dr_target *dt, const uint8_t *frame, size_t len)
+{
+	struct vc_target *t = vc_self(dt);
+	const char *why = NULL;
+	struct vs_pkt p;
+	uint8_t *slot;
+
+	if (len <= ETH_LEN || len - ETH_LEN > VS_UDPIO_FRAME ||
+	    vs_pkt_parse(&p, VS_LINK_ETHERNET, 0, frame, len, len, VS_PARSE_ANY_PORT) != VS_OK)
+		why = "a UDP socket sends no such frame";
+	else
+		why = not_by_socket(t, &p);
+	if (why == NULL && (size_t)p.udp.len + 20 + ETH_LEN != len)
+		why = "a UDP socket writes the lengths itself";
+	if (why != NULL)
+		return vc_lacks(t, why);
+	slot = vs_udpio_slot(t->v->wire);
+	if (slot == NULL)
+		return VS_ERR_NOSPACE;
+	memcpy(slot, frame + ETH_LEN, len - ETH_LEN);
+	tell(t, "peer", vc_now_ns(), frame, len);
+	vs_udpio_commit(t->v->wire, 0, len - ETH_LEN);
+	vs_udpio_flush(t->v->wire);
+	return VS_OK;
+}
+
+/* ---- time ---- */
+
+static uint64_t t_now(struct dr_target *dt)
+{
+	(void)dt;
+	return vc_now_ns();
+}
+
+/* What all threads of this process have waited for a processor: those of ref0 are among them. */
+static uint64_t waited_ns(void)
+{
+	DIR *d = opendir("/proc/self/task");
+	const struct dirent *e;
+	uint64_t sum = 0;
+
+	while (d != NULL && (e = readdir(d)) != NULL) {
+		char path[320];
+		uint64_t ran, waited;
+		FILE *f;
+
+		(void)snprintf(path, sizeof(path), "/proc/self/task/%s/schedstat", e->d_name);
+		f = e->d_name[0] != '.' ? fopen(path, "r") : NULL;
+		if (f != NULL && fscanf(f, "%" SCNu64 " %" SCNu64, &ran, &waited) == 2)
+			sum += waited;
+		if (f != NULL)
+			fclose(f);
+	}
+	if (d != NULL)
+		closedir(d);
+	return sum;
+}
+
+/* The longest that threads had to wait within WINDOW_NS; all of them together. */
+static void watch_delay(struct vc_target *t, uint64_t now, bool at_once)
+{
+	uint64_t waited;
+
+	if (!at_once && now - t->window_ns < WINDOW_NS)
+		return;
+	waited = waited_ns();
+	if (t->window_ns != 0 && waited - t->delay_ns > t->lag_ns)
+		t->lag_ns = waited - t->delay_ns;
+	t->window_ns = now;
+	t->delay_ns = waited;
+}
+
+static uint64_t t_lag_ns(struct dr_target *dt)
+{
+	watch_delay(vc_self(dt), vc_now_ns(), true);
+	return vc_self(dt)->lag_ns;
+}
+
+static bool look(struct vc_target *t)
+{
+	unsigned before = t->heard;
+	uint64_t now = vc_now_ns();
+
+	watch_delay(t, now, false);
+	if (t->looked_ns != 0 && now - t->looked_ns > t->lag_ns)
+		t->lag_ns = now - t->looked_ns;
+	t->looked_ns = now;
+	if (t->v->wire != NULL)
+		(void)vs_udpio_receive(t->v->wire, 64, on_packet, t);
+	if (t->heard != before)
+		t->heard_ns = now;
+	return t->heard != before;
+}
+
+static bool t_step(struct dr_target *dt, uint64_t until)
+{
+	struct vc_target *t = vc_self(dt);
+	struct pollfd fd = {.fd = t->v->wire != NULL ? vs_udpio_fd(t->v->wire) : -1, .events = POLLIN};
+	uint64_t now;
+
+	if (look(t))
+		return true;
+	now = vc_now_ns();
+	if (now < until) {
+		uint64_t nap = until - now < NAP_NS ? until - now : NAP_NS;
+		const struct timespec ts = {0, (long)nap};
+
+		(void)ppoll(&fd, 1, &ts, NULL);
+	}
+	return look(t) || vc_now_ns() < until;
+}
+
+static bool t_idle(struct dr_target *dt)
+{
+	struct vc_target *t = vc_self(dt);
+
+	return vc_now_ns() - t->heard_ns > SETTLE_NS;
+}
+
+/* ---- what only a simulator has ---- */
+
+static int t_fault(struct dr_target *dt, const char *rule)
+{
+	return rule == NULL ? VS_OK : vc_lacks(vc_self(dt), "faults act in the simulator alone");
+}
+
+static const char *t_idle_fault(struct dr_target *dt)
+{
+	(void)dt;
+	return NULL;
+}
+
+static int t_set_gid(struct dr_target *dt, int node, unsigned index, const uint8_t gid[16], int encap)
+{
+	(void)node;
+	(void)index;
+	(void)gid;
+	(void)encap;
+	return vc_lacks(vc_self(dt), "libibverbs changes no GID table");
+}
+
+static int t_set_port(struct dr_target *dt, int node, bool up)
+{
+	(void)node;
+	(void)up;
+	return vc_lacks(vc_self(dt), "libibverbs takes no port down");
+}
+
+static int t_av(struct dr_target *dt, int node, int encap, struct vs_av *av)
+{
+	struct vc_target *t = vc_self(dt);
+	bool peer = !t->setup.p->node[node].engine;
+
+	*av = (struct vs_av){.is_global = true, .sgid_index = t->v->gid_index, .hop_limit = 64, .port = 1};
+	memcpy(av->dgid, peer ? t->v->peer_gid : t->v->gid, 16);
+	return encap < 0 || encap == EN_ROCEV2_IPV4 ? VS_OK
+						    : vc_lacks(t, "the device has a GID of RoCEv2 over IPv4 alone");
+}
+
+static void t_mark(struct dr_target *dt, const char *text)
+{
+	struct vs_event ev = {.type = VS_EV_MARK, .node = "script", .a = {(uintptr_t)text}};
+
+	vc_emit(vc_self(dt), &ev);
+}
+
+static uint32_t t_limit(struct dr_target *dt, int node, enum dr_limit what)
+{
+	const struct ibv_device_attr *a = &vc_self(dt)->v->attr;
+	const int limits[] = {
+		[DR_MAX_QP] = a->max_qp,
+		[DR_MAX_CQ] = a->max_cq,
+		[DR_MAX_MR] = a->max_mr,
+		[DR_MAX_MW] = a->max_mw,
+		[DR_MAX_SRQ] = a->max_srq,
+		[DR_MAX_AH] = a->max_ah,
+		[DR_MAX_PD] = a->max_pd,
+		[DR_MAX_QP_WR] = a->max_qp_wr,
+		[DR_MAX_SRQ_WR] = a->max_srq_wr,
+		[DR_MAX_CQE] = a->max_cqe,
+		[DR_MAX_SGE] = a->max_sge,
+		[DR_MAX_INLINE] = -1,
+		[DR_MAX_RD_ATOMIC] = a->max_qp_rd_atom,
+	};
+
+	(void)node;
+	if (limits[what] < 0)
+		(void)vc_lacks(vc_self(dt), "libibverbs does not say how much inline data the device takes");
+	return limits[what] < 0 ? 0 : (uint32_t)limits[what];
+}
+
+/* ---- opening ---- */
+
+static void t_destroy(struct dr_target *dt)
+{
+	struct vc_target *t = vc_self(dt);
+
+	vc_handles_free(t);
+	free(t);
+}
+
+/* What the script needs and this target has not; NULL: nothing. */
+static const char *lacking(const struct vc_verbs *v, const struct dr_setup *s, bool hazardous)
+{
+	const struct {
+		const char *need;
+		bool there;
+		const char *why;
+	} rows[] = {
+		{"cm", false, "this target makes no connections through the connection manager yet"},
+		{"flush", false, "libibverbs has no FLUSH and no ATOMIC WRITE in this version"},
+		{"port", false, "libibverbs takes no port down"},
+		{"cc", false, "libibverbs turns no congestion control on"},
+		{"lrh", false, "the device is on Ethernet"},
+		{"local", false, "the device is on Ethernet"},
+		{"ipv6", false, "the peer's socket has an IPv4 address"},
+		{"srq", v->attr.max_srq > 0, "the device has no shared receive queues"},
+		{"mw", v->attr.max_mw > 0, "the device has no memory windows"},
+		{"atomic", v->attr.atomic_cap != IBV_ATOMIC_NONE, "the device has no atomic operations"},
+		{"mcast", v->attr.max_mcast_grp > 0, "the device has no multicast"},
+		{"hazard", v->reference || hazardous,
+		 "packets like these have crashed or hung devices: --hazardous runs the case all the same"},
+	};
+
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
+		if (!rows[i].there && vs_drill_needs(s->d, rows[i].need))
+			return rows[i].why;
+	if (s->p->raw_peer && v->wire == NULL)
+		return "there is no peer: --peer udp:ADDRESS gives one";
+	if (s->encap != EN_ROCEV2_IPV4)
+		return "the device has a GID of RoCEv2 over IPv4 alone";
+	if (s->p->vlan >= 0)
+		return "a UDP socket sends no VLAN tags";
+	for (unsigned n = 0; n < s->p->n_nodes; n++) {
+		const struct dr_node_opt *o = &s->node[n];
+
+		if (o->ack_every != 0 || o->window != 0 || o->max_rd_atomic != 0 || o->mtu != 0 || o->e2e_credits ||
+		    o->cc || o->privileged_qkey || o->pkeys[0] != 0)
+			return "the script sets up a device, which only the simulator can";
+	}
+	if (s->latency_ns != 1000 || s->rate_bps != 0 || s->queue_bytes != 0 || s->ecn_bytes != 0 ||
+	    s->pause_bytes != 0)
+		return "the script sets up a link, which only the simulator can";
+	return NULL;
+}
+
+static void set_ops(struct vc_target *t)
+{
+	t->ops = (struct dr_target_ops){
+		.destroy = t_destroy,
+		.now = t_now,
+		.step = t_step,
+		.idle = t_idle,
+		.lag_ns = t_lag_ns,
+		.send = t_send,
+		.fault = t_fault,
+		.idle_fault = t_idle_fault,
+		.av = t_av,
+		.mark = t_mark,
+		.limit = t_limit,
+		.set_gid = t_set_gid,
+		.set_port = t_set_port,
+	};
+	vc_object_ops(&t->ops);
+	vc_qp_ops(&t->ops);
+	vc_work_ops(&t->ops);
+	t->t = (struct dr_target){.ops = &t->ops,
+				  .settle_ns = SETTLE_NS,
+				  .patience_ns = PATIENCE_NS,
+				  .slack_ns = SLACK_NS,
+				  .early_ns = EARLY_NS,
+				  .peer_qpn = QPN_FIRST + (t->v->runs++ % QPN_RUNS << 8),
+				  .peer_qpn_step = 1};
+}
+
+static void discard(void *ctx, const uint8_t *ip, size_t len, bool icrc_good)
+{
+	(void)ctx;
+	(void)ip;
+	(void)len;
+	(void)icrc_good;
+}
+
+struct dr_target *vc_target_open(void *ctx, const struct dr_setup *s, char *why, size_t cap, bool *skip)
+{
+	const struct vc_options *o = ctx;
+	struct vc_verbs *v = vc_verbs_open(o, why, cap);
+	void *pd = NULL, *channel = NULL;
+	struct vc_target *t;
+	const char *missing;
+
+	if (v == NULL)
+		return NULL;
+	missing = lacking(v, s, o->hazardous);
+	if (missing != NULL) {
+		(void)snprintf(why, cap, "%s", missing);
+		*skip = true;
+		return NULL;
+	}
+	t = calloc(1, sizeof(*t));
+	if (t == NULL)
+		return NULL;
+	t->v = v;
+	t->setup = *s;
+	set_ops(t);
+	while (v->wire != NULL && vs_udpio_receive(v->wire, 64, discard, NULL) > 0)
+		;
+	if (t->ops.pd_create(&t->t, 0, &pd) < 0 || t->ops.channel_create(&t->t, 0, &channel) < 0) {
+		(void)snprintf(why, cap, "the device has no protection domain left");
+		t_destroy(&t->t);
+		return NULL;
+	}
+	t->pd = pd;
+	t->channel = channel;
+	watch_delay(t, vc_now_ns(), true);
+	return &t->t;
+}
