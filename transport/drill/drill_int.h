@@ -114,7 +114,7 @@ struct node {
 
 /* ---- expressions ---- */
 enum expr_kind { E_NUMBER, E_ADD, E_SUB, E_MUL, E_NOT, E_NEG, E_RNR_TIME, E_ACK_TIME, E_OBJECT, E_LIMIT };
-enum attr { A_ADDR, A_LEN, A_RKEY, A_LKEY, A_QPN, A_PSN, A_TIME, A_FIELD };
+enum attr { A_ADDR, A_LEN, A_RKEY, A_LKEY, A_QPN, A_PSN, A_CQE, A_MAX_WR, A_TIME, A_FIELD };
 struct expr {
 	enum expr_kind kind;
 	bool time;

@@ -86,6 +86,17 @@ static bool packet_field(struct run *r, const struct stmt *st, const struct expr
 	return false;
 }
 
+/* How much it really holds: a device may make it larger than it was asked for. */
+static uint64_t size_of_queue(struct run *r, const struct rt_obj *o, enum attr attr)
+{
+	struct vs_srq_attr srq;
+
+	if (attr == A_CQE)
+		return r->t->ops->cq_capacity(r->t, o->h);
+	r->t->ops->srq_query(r->t, o->h, &srq);
+	return srq.max_wr;
+}
+
 static bool object_value(struct run *r, const struct stmt *st, const struct expr *e, uint64_t *v)
 {
 	struct rt_obj *o = dr_rt(r, e->obj);
@@ -117,6 +128,10 @@ static bool object_value(struct run *r, const struct stmt *st, const struct expr
 		return true;
 	case A_PSN:
 		*v = o->psn;
+		return true;
+	case A_CQE:
+	case A_MAX_WR:
+		*v = size_of_queue(r, o, e->attr);
 		return true;
 	case A_TIME:
 		*v = o->time;

@@ -15,6 +15,8 @@
 static const struct word mr_attrs[] = {{"addr", A_ADDR}, {"len", A_LEN}, {"rkey", A_RKEY}, {"lkey", A_LKEY}, {NULL, 0}};
 static const struct word mw_attrs[] = {{"rkey", A_RKEY}, {NULL, 0}};
 static const struct word qp_attrs[] = {{"qpn", A_QPN}, {"psn", A_PSN}, {NULL, 0}};
+static const struct word cq_attrs[] = {{"cqe", A_CQE}, {NULL, 0}};
+static const struct word srq_attrs[] = {{"max_wr", A_MAX_WR}, {NULL, 0}};
 
 static struct expr *new_expr(struct parser *ps, enum expr_kind kind, struct expr *l, struct expr *r)
 {
@@ -54,10 +56,12 @@ static bool packet_attr(struct parser *ps, struct expr *e)
 
 static bool attr(struct parser *ps, struct expr *e, bool said)
 {
-	const struct word *words = e->obj->kind == O_MR   ? mr_attrs
-				   : e->obj->kind == O_MW ? mw_attrs
-				   : e->obj->kind == O_QP ? qp_attrs
-							  : NULL;
+	const struct word *words = e->obj->kind == O_MR    ? mr_attrs
+				   : e->obj->kind == O_MW  ? mw_attrs
+				   : e->obj->kind == O_QP  ? qp_attrs
+				   : e->obj->kind == O_CQ  ? cq_attrs
+				   : e->obj->kind == O_SRQ ? srq_attrs
+							   : NULL;
 	int value;
 
 	if (e->obj->kind == O_NUMBER) {
