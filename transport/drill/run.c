@@ -549,7 +549,7 @@ static bool node_option(struct run *r, struct dr_setup *s, const struct stmt *st
 	o->mtu = (uint32_t)mtu;
 	o->msn = (uint32_t)msn;
 	o->e2e_credits = dr_opt(st, K_E2E) != NULL;
-	o->cc = dr_opt(st, K_CC) != NULL;
+	o->cc |= dr_opt(st, K_CC) != NULL;
 	o->privileged_qkey = dr_opt(st, K_PRIVILEGED) != NULL;
 	return true;
 }
@@ -592,8 +592,10 @@ static bool open_target(struct run *r)
 		dr_broken(r, NULL, 0, "there is no encapsulation %s", r->env->encap);
 		return false;
 	}
-	for (unsigned n = 0; n < r->p->n_nodes; n++)
+	for (unsigned n = 0; n < r->p->n_nodes; n++) {
 		memcpy(s.node[n].pkeys, r->p->pkeys[n], sizeof(s.node[n].pkeys));
+		s.node[n].cc = vs_drill_needs(r->d, "cc");
+	}
 	for (const struct stmt *st = r->p->first; st != NULL && !r->failed; st = st->next)
 		if (st->kind == S_DEVICE ? !node_option(r, &s, st) : st->kind == S_LINK && !link_option(r, &s, st))
 			return false;
