@@ -19,7 +19,8 @@ static rdma_pref_bool enabled = TRUE;
 
 static struct vs_monitor *monitor;
 static struct rdma_store *store;
-static bool failed; /* no memory: not tried again for this file */
+static bool failed;      /* no memory: not tried again for this file */
+static uint32_t streams; /* highest number of one */
 
 static int proto_ip, proto_ipv6;
 
@@ -39,6 +40,7 @@ static void cleanup(void)
 	monitor = NULL;
 	store = NULL;
 	failed = false;
+	streams = 0;
 }
 
 static void on_finding(void *ctx _U_, const struct vs_mon_finding *f)
@@ -121,6 +123,7 @@ static void judge(struct rdma_ctx *c, const struct vs_pkt *p, bool offloaded)
 	vs_monitor_packet(monitor, &in, &a->r);
 	if (a->r.stream == 0 && a->r.rules == 0)
 		return;
+	streams = MAX(streams, a->r.stream);
 	for (unsigned i = 0; i < found.count; i++) {
 		a->other[i] = found.other[i];
 		a->text[i] = found.text[i];
@@ -142,19 +145,33 @@ void rdma_analysis_packet(struct rdma_ctx *c, const struct vs_pkt *p, bool offlo
 
 /* ---- the connection of a frame ---- */
 
-static uint32_t stream_of(const packet_info *pinfo)
+uint32_t rdma_analysis_stream(uint32_t frame)
 {
-	return store != NULL ? rdma_store_stream(store, pinfo->num) : 0;
+	struct rdma_analysis a;
+
+	return store != NULL && rdma_store_first(store, frame, &a) ? a.r.stream : 0;
+}
+
+uint32_t rdma_analysis_message(uint32_t frame)
+{
+	struct rdma_analysis a;
+
+	return store != NULL && rdma_store_first(store, frame, &a) ? a.r.message : 0;
+}
+
+uint32_t rdma_analysis_streams(void)
+{
+	return streams;
 }
 
 static rdma_filter_bool has_stream(packet_info *pinfo RDMA_FILTER_DATA)
 {
-	return stream_of(pinfo) != 0;
+	return rdma_analysis_stream(pinfo->num) != 0;
 }
 
 static char *stream_filter(packet_info *pinfo RDMA_FILTER_DATA)
 {
-	return ws_strdup_printf("rdma.analysis.stream == %u", stream_of(pinfo));
+	return ws_strdup_printf("rdma.analysis.stream == %u", rdma_analysis_stream(pinfo->num));
 }
 
 void rdma_analysis_register(module_t *module)

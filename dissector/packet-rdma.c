@@ -355,6 +355,8 @@ static void tap(struct rdma_ctx *c, uint32_t frame_len)
 	t->dest_qp = p->bth.destqp;
 	t->psn = p->bth.psn;
 	t->payload_len = c->payload_len;
+	t->payload = p->payload;
+	t->payload_cap = MIN(p->payload_len, c->payload_len);
 	t->frame_len = frame_len;
 	copy_address_shallow(&t->src, &c->pinfo->src);
 	copy_address_shallow(&t->dst, &c->pinfo->dst);
@@ -689,6 +691,8 @@ void rdma_register(void)
 	rdma_mad_register(proto_rdma);
 	rdma_ulp_register(proto_rdma);
 	rdma_stats_register(proto_rdma);
+	rdma_stats_flows_register();
+	rdma_follow_register();
 	rdma_analysis_register(module);
 	rdma_analysis_show_register(proto_rdma);
 }

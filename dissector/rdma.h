@@ -17,6 +17,9 @@
  *   analysis.h     what a packet is to those before it: the monitor inside Wireshark
  *   ulp.c          upper-layer protocols: who gets the payload, on what evidence
  *   stats.c        -z rdma,opcodes; conversation and endpoint tables by QP
+ *   stats_flows.c  -z rdma,streams and rdma,rtt; -z rdma,analysis as a tree
+ *   message.c      the data of messages, put together from their packets
+ *   follow.c       -z follow,rdma and -z rdma,message; Tools > RDMA > Follow Message
  */
 #ifndef RDMA_H
 #define RDMA_H
@@ -110,8 +113,10 @@ struct rdma_tap {
 	bool has_aeth, src_qp_known, dc;
 	uint32_t dest_qp, src_qp, psn;
 	uint32_t payload_len; /* as on the wire, without pad */
-	uint32_t frame_len;   /* as on the wire */
-	address src, dst;     /* of this layer: an upper one may change those of pinfo before the tap runs */
+	uint32_t payload_cap; /* bytes at `payload`: fewer when the capture cut the packet */
+	const uint8_t *payload;
+	uint32_t frame_len; /* as on the wire */
+	address src, dst;   /* of this layer: an upper one may change those of pinfo before the tap runs */
 	const struct rdma_analysis *analysis; /* NULL: not analysed */
 };
 
@@ -199,6 +204,9 @@ void rdma_analysis_handoff(void);
  * called once for each packet each time that its frame is dissected.
  */
 void rdma_analysis_packet(struct rdma_ctx *c, const struct vs_pkt *p, bool offloaded);
+uint32_t rdma_analysis_stream(uint32_t frame);  /* of the first packet in a frame that has one; 0: none */
+uint32_t rdma_analysis_message(uint32_t frame); /* frame where the message of that packet began; 0: not known */
+uint32_t rdma_analysis_streams(void);           /* highest number of a stream so far */
 
 /* analysis_show.c */
 void rdma_analysis_show_register(int proto);
@@ -252,5 +260,11 @@ bool rdma_builtin_dissect(struct rdma_ctx *c);
 void rdma_stats_add_endpoints(struct rdma_ctx *c);
 void rdma_stats_register(int proto);
 extern int rdma_tap_id;
+
+/* stats_flows.c */
+void rdma_stats_flows_register(void);
+
+/* follow.c */
+void rdma_follow_register(void);
 
 #endif

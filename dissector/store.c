@@ -417,16 +417,14 @@ bool rdma_store_get(const struct rdma_store *s, uint32_t frame, uint32_t place, 
 	return true;
 }
 
-uint32_t rdma_store_stream(const struct rdma_store *s, uint32_t frame)
+bool rdma_store_first(const struct rdma_store *s, uint32_t frame, struct rdma_analysis *a)
 {
 	for (uint32_t where = first_of(s, frame); where != 0; where = next_of(s, where)) {
-		struct rdma_analysis a;
-
-		decode(s, at(&s->records, where), frame, &a);
-		if (a.r.stream != 0)
-			return a.r.stream;
+		decode(s, at(&s->records, where), frame, a);
+		if (a->r.stream != 0)
+			return true;
 	}
-	return 0;
+	return false;
 }
 
 /* ---- links to later frames ---- */

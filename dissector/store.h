@@ -42,8 +42,8 @@ bool rdma_store_put(struct rdma_store *s, uint32_t frame, uint32_t place, const 
 /* False: nothing is known of this packet. Texts live as long as the store. */
 bool rdma_store_get(const struct rdma_store *s, uint32_t frame, uint32_t place, struct rdma_analysis *a);
 
-/* Number of the connection of the first packet in a frame that has one; 0: none. */
-uint32_t rdma_store_stream(const struct rdma_store *s, uint32_t frame);
+/* The first packet in a frame that belongs to a connection. False: none does. Without links to later frames. */
+bool rdma_store_first(const struct rdma_store *s, uint32_t frame, struct rdma_analysis *a);
 
 /* What vs_monitor_attr.link says. The first link of a kind stays. */
 void rdma_store_link(struct rdma_store *s, uint32_t frame, enum vs_mon_link kind, uint32_t later);

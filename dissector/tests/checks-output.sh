@@ -139,7 +139,8 @@ update_golden() {
 	mkdir -p "$GOLDEN"
 	"$MKCAPTURES" --readme >pcaps/generated/README.md
 	rm -rf "$GOLDEN/summary" "$GOLDEN/tree"
-	if ! write_summaries "$GOLDEN/summary" || ! write_trees "$GOLDEN/tree" || ! statistics >"$GOLDEN/statistics.txt"; then
+	if ! write_summaries "$GOLDEN/summary" || ! write_trees "$GOLDEN/tree" || ! statistics >"$GOLDEN/statistics.txt" ||
+		! analysis_statistics >"$GOLDEN/analysis.txt"; then
 		die "tshark failed: $W/stderr"
 	fi
 	{

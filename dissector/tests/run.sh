@@ -12,7 +12,7 @@
 set -u
 # shellcheck source=dissector/tests/lib.sh
 . "$(dirname "$0")/lib.sh"
-for part in decode output config; do
+for part in decode output follow config; do
 	# shellcheck source=/dev/null
 	. "$HERE/checks-$part.sh"
 done
@@ -81,6 +81,12 @@ check one_pass_equals_two_passes two_passes
 check summaries_equal_their_golden_files golden_summaries
 check trees_equal_their_golden_files golden_trees
 check statistics_equal_their_golden_file golden_statistics
+check tables_of_the_analysis_equal_their_golden_file golden_analysis
+
+check messages_are_put_together_by_psn messages
+check what_is_missing_of_a_message_is_said one_message
+check a_stream_is_followed_in_the_order_of_its_psns follow_stream
+check wrong_arguments_of_message_are_named message_arguments
 
 check contract_fields_are_registered contract_fields_registered
 check registered_fields_have_names_that_say_something field_descriptions
