@@ -70,13 +70,11 @@ frame_of() {
 	"$build/bin/vs-tshark" -r "$1" -Y "$2" -T fields -e frame.number | awk 'NR == 1'
 }
 
-# picture NAME CAPTURE FILTER KEYS...: selects the first packet of the filter, presses the keys in the
-# packet details, whose last protocol is selected, and takes the picture.
-picture() {
-	local name=$1 capture=$2 frame window
-	frame=$(frame_of "$capture" "$3")
-	[ -n "$frame" ] || fail "$capture: no packet for $3"
-	shift 3
+# open_at CAPTURE FILTER: a display, and Wireshark in it with the first packet of the filter selected.
+open_at() {
+	local capture=$1 window
+	frame=$(frame_of "$capture" "$2")
+	[ -n "$frame" ] || fail "$capture: no packet for $2"
 	start_display
 	fresh_home
 	"$build/bin/vs-wireshark" -r "$capture" -g "$frame" >"$tmp/wireshark.log" 2>&1 &
@@ -85,14 +83,36 @@ picture() {
 	window=$(xdotool search --onlyvisible --name "^${capture##*/}" | head -n 1)
 	xdotool windowfocus --sync "$window"
 	sleep 2
-	# A click into the lower left, the details, then keys.
-	xdotool mousemove $((width / 4)) $((height * 9 / 10)) click 1 key --delay 200 Home End "$@"
+}
+
+# take NAME CAPTURE: the picture, and the display's end.
+take() {
 	xdotool mousemove $((width - 2)) $((height - 2))
 	sleep 1.5
 	import -window root -depth 8 "$tmp/raw.png"
-	convert "$tmp/raw.png" +dither -colors 128 -define png:compression-level=9 "PNG8:$images/$name.png"
+	convert "$tmp/raw.png" +dither -colors 128 -define png:compression-level=9 "PNG8:$images/$1.png"
 	stop
-	echo "$images/$name.png: frame $frame of $capture, $(wc -c <"$images/$name.png") bytes"
+	echo "$images/$1.png: frame $frame of $2, $(wc -c <"$images/$1.png") bytes"
+}
+
+# picture NAME CAPTURE FILTER KEYS...: presses the keys in the packet details, whose last protocol is selected.
+picture() {
+	local name=$1 capture=$2
+	open_at "$capture" "$3"
+	shift 3
+	# A click into the lower left, the details, then keys.
+	xdotool mousemove $((width / 4)) $((height * 9 / 10)) click 1 key --delay 200 Home End "$@"
+	take "$name" "$capture"
+}
+
+# window NAME CAPTURE FILTER KEYS...: presses the keys in the main window: menus, and what they open.
+window() {
+	local name=$1 capture=$2
+	open_at "$capture" "$3"
+	shift 3
+	xdotool key --delay 400 "$@"
+	sleep 2
+	take "$name" "$capture"
 }
 
 recorded=pcaps/recorded
@@ -100,3 +120,5 @@ recorded=pcaps/recorded
 picture wireshark "$recorded/loss_mixed_req_every7.pcap" 'rdma.aeth.type == 3 && frame.number > 6' shift+Right End Up Up Up
 picture wireshark-icrc "$recorded/host_peer_dgram.pcap" 'rdma.icrc.status == "Bad"' shift+Right Down Left Down Down Down
 picture wireshark-cm "$recorded/rping_rxe_v4.pcap" 'rdma.mad.attributeid == 0x10' shift+Right Down Left Down Left Down Down Down Down Down Left Down
+window wireshark-follow "$recorded/loss_mixed_req_every7.pcap" 'frame.number == 9' alt+t Up Right Return
+window wireshark-analysis "$recorded/loss_mixed_req_every7.pcap" 'frame.number == 9' alt+s Up Right Return
