@@ -111,6 +111,9 @@ struct vc_waiting {
 	struct vs_async async;
 };
 #define VC_WAITING 64u
+#define VC_JOINED 8u
+
+#define VC_NO_CM "libibverbs makes no connections: librdmacm chooses service ids and private data itself"
 
 struct vc_target {
 	struct dr_target t; /* first */
@@ -126,6 +129,8 @@ struct vc_target {
 	uint64_t heard_ns;            /* when something came */
 	unsigned heard;
 	uint64_t pkt_id;
+	uint8_t joined[VC_JOINED][16]; /* groups that the peer's socket is in */
+	unsigned n_joined;
 	struct vc_waiting waiting[VC_WAITING];
 	unsigned n_waiting;
 	char lacks[128];

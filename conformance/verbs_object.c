@@ -66,8 +66,6 @@ static int destroy(struct vh *h)
 
 	switch (h->kind) {
 	case O_QP:
-		for (unsigned i = 0; i < h->groups; i++)
-			(void)v->call.detach_mcast(h->qp, &h->group[i], 0);
 		return v->call.destroy_qp(h->qp);
 	case O_MW:
 		return h->mw->context->ops.dealloc_mw(h->mw);
@@ -92,6 +90,11 @@ void vc_handles_free(struct vc_target *t)
 {
 	static const enum obj_kind order[] = {O_QP, O_MW, O_MR, O_AH, O_SRQ, O_CQ, O_CHANNEL, O_PD};
 
+	for (struct vh *h = t->handles; h != NULL; h = h->next)
+		for (unsigned i = 0; i < h->groups && h->qp != NULL; i++)
+			(void)t->v->call.detach_mcast(h->qp, &h->group[i], 0);
+	for (unsigned i = 0; i < t->n_joined; i++)
+		vs_udpio_leave(t->v->wire, t->joined[i]);
 	for (unsigned k = 0; k < sizeof(order) / sizeof(order[0]); k++)
 		for (struct vh *h = t->handles; h != NULL; h = h->next)
 			if (h->kind == order[k] && h->any != NULL)
@@ -292,6 +295,17 @@ static uint32_t t_mw_rkey(struct dr_target *dt, void *object, bool posted)
 
 /* ---- address handles, groups ---- */
 
+/* The peer hears what goes to groups that somebody sends to. */
+static void join(struct vc_target *t, const uint8_t gid[16])
+{
+	const bool v4 = gid[10] == 0xff && gid[11] == 0xff && gid[12] >> 4 == 14;
+
+	if (t->v->wire == NULL || t->n_joined == VC_JOINED || !(v4 || gid[0] == 0xff))
+		return;
+	if (vs_udpio_join(t->v->wire, gid) == VS_OK)
+		memcpy(t->joined[t->n_joined++], gid, 16);
+}
+
 static int t_ah_create(struct dr_target *dt, int node, void *pd, const struct vs_av *av, void **h)
 {
 	struct vc_target *t = vc_self(dt);
@@ -304,6 +318,7 @@ static int t_ah_create(struct dr_target *dt, int node, void *pd, const struct vs
 					.traffic_class = av->traffic_class}};
 
 	memcpy(a.grh.dgid.raw, av->dgid, 16);
+	join(t, av->dgid);
 	errno = 0;
 	return made(t, O_AH, node, t->v->call.create_ah(pd_of(t, pd), &a), h);
 }

@@ -342,6 +342,37 @@ static void t_destroy(struct dr_target *dt)
 	free(t);
 }
 
+/* Parts of a packet that a socket neither shows nor lets choose. */
+static bool is_hidden(int key)
+{
+	static const int keys[] = {K_ETH_SRC,     K_ETH_DST, K_ETHERTYPE, K_VLAN,    K_PCP,  K_DF,   K_MF,
+				   K_FRAG_OFFSET, K_IHL,     K_IP_SUM,    K_UDP_SUM, K_SLID, K_DLID, K_VCRC};
+
+	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
+		if (keys[i] == key)
+			return true;
+	return false;
+}
+
+/* What statements ask for that only a simulator has. */
+static const char *beyond(const struct stmt *st)
+{
+	const char *why = NULL;
+
+	for (; st != NULL && why == NULL; st = st->next) {
+		if (st->kind == S_DEVICE)
+			return "the script sets up a device, which only the simulator can";
+		if (st->kind == S_LINK)
+			return "the script sets up a link, which only the simulator can";
+		for (const struct option *o = st->opt; o != NULL; o = o->next)
+			if ((st->kind == S_RECEIVE || st->kind == S_SEND) && is_hidden(o->key->id))
+				return "a UDP socket shows nothing of the Ethernet header, fragments and checksums";
+		for (const struct alternative *a = st->alt; a != NULL && why == NULL; a = a->next)
+			why = beyond(a->first);
+	}
+	return why;
+}
+
 /* What the script needs and this target has not; NULL: nothing. */
 static const char *lacking(const struct vc_verbs *v, const struct dr_setup *s, bool hazardous)
 {
@@ -350,8 +381,8 @@ static const char *lacking(const struct vc_verbs *v, const struct dr_setup *s, b
 		bool there;
 		const char *why;
 	} rows[] = {
-		{"cm", false, "this target makes no connections through the connection manager yet"},
-		{"flush", false, "libibverbs has no FLUSH and no ATOMIC WRITE in this version"},
+		{"cm", false, VC_NO_CM},
+		{"flush", false, "libibverbs has no FLUSH in this version"},
 		{"port", false, "libibverbs takes no port down"},
 		{"cc", false, "libibverbs turns no congestion control on"},
 		{"lrh", false, "the device is on Ethernet"},
@@ -374,17 +405,10 @@ static const char *lacking(const struct vc_verbs *v, const struct dr_setup *s, b
 		return "the device has a GID of RoCEv2 over IPv4 alone";
 	if (s->p->vlan >= 0)
 		return "a UDP socket sends no VLAN tags";
-	for (unsigned n = 0; n < s->p->n_nodes; n++) {
-		const struct dr_node_opt *o = &s->node[n];
-
-		if (o->ack_every != 0 || o->window != 0 || o->max_rd_atomic != 0 || o->mtu != 0 || o->e2e_credits ||
-		    o->cc || o->privileged_qkey || o->pkeys[0] != 0)
-			return "the script sets up a device, which only the simulator can";
-	}
-	if (s->latency_ns != 1000 || s->rate_bps != 0 || s->queue_bytes != 0 || s->ecn_bytes != 0 ||
-	    s->pause_bytes != 0)
-		return "the script sets up a link, which only the simulator can";
-	return NULL;
+	for (unsigned n = 0; n < s->p->n_nodes; n++)
+		if (s->node[n].pkeys[0] != 0)
+			return "the script sets up a table of P_Keys, which only the simulator can";
+	return beyond(s->p->first);
 }
 
 static void set_ops(struct vc_target *t)

@@ -96,8 +96,8 @@ static int t_post_send(struct dr_target *dt, void *qp, const struct vs_send_wr *
 	uint32_t bytes = copy_sges(sge, wr->sg_list, wr->num_sge);
 	int code;
 
-	if (wr->opcode == VS_WR_FLUSH || wr->opcode == VS_WR_ATOMIC_WRITE)
-		return vc_lacks(t, "libibverbs has no FLUSH and no ATOMIC WRITE in this version");
+	if (wr->opcode == VS_WR_FLUSH)
+		return vc_lacks(t, "libibverbs has no FLUSH in this version");
 	if (wr->flags & VS_SEND_INLINE) {
 		sge[0] = (struct ibv_sge){(uintptr_t)wr->inline_data, wr->inline_len, 0};
 		w.num_sge = 1;
@@ -327,7 +327,7 @@ static int t_conn_event(struct dr_target *dt, int node, struct vs_conn_event *e)
 /* Scripts that connect need `cm`, and never come here; those that do not say so do. */
 static int no_connections(struct dr_target *dt)
 {
-	return vc_lacks(vc_self(dt), "this target makes no connections through the connection manager yet");
+	return vc_lacks(vc_self(dt), VC_NO_CM);
 }
 
 static int t_listen(struct dr_target *dt, int node, uint64_t service, uint64_t cookie)
