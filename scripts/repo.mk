@@ -76,8 +76,12 @@ $(foreach t,$(filter-out check-unit,$(ASAN_TARGETS)),asan-$t): asan-check-unit
 check-fuzz: ## a minute of libFuzzer on the parser, some seconds on the other byte readers
 	@$(MAKE) fuzz SECONDS=5 FUZZ_SECONDS_fuzz_parse=60 FUZZ_B=$(B)/fuzz-quick FUZZ_OPT='-O0 -g1'
 
-check-deviations: $(UNIT_TESTS) ## every deviation turns the rows red that deviations.def names, and no others
+check-deviations: $(UNIT_TESTS) all ## every deviation turns the rows red that deviations.def names, and no others: tests and suite
 	@scripts/check-deviations.sh $(B)/tests
+	@scripts/conform-deviations.sh $(B)
+
+deviations-table: all ## writes conformance/deviations.md: which rows each deviation turns red
+	@scripts/conform-deviations.sh --table $(B) conformance/deviations.md
 
 check-fresh: ## clone, make demo and make check-unit in a fresh Debian root (needs root)
 	@scripts/deps.sh fresh
@@ -170,5 +174,5 @@ help: ## this list
 	@printf '\nVariables: B=%s CC=%s SAN=%s PREFIX=%s DEPS=%s\n' '$(B)' '$(CC)' '$(SAN)' '$(PREFIX)' '$(DEPS)'
 
 .PHONY: demo check deps check-programs check-unit check-deps check-spdx check-scripts check-install check-pure check-clang check-asan check-fuzz \
-	check-deviations check-fresh format format-check lint lint-psn lint-shell lint-man lint-cppcheck lint-tidy objects fuzz fuzzers install \
+	check-deviations deviations-table check-fresh format format-check lint lint-psn lint-shell lint-man lint-cppcheck lint-tidy objects fuzz fuzzers install \
 	uninstall help
