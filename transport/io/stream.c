@@ -42,26 +42,37 @@ __attribute__((format(printf, 2, 3))) static int fault(struct vs_stream *s, cons
 }
 
 /*
- * 1: there is unread input; 0: end of file; -1: fault. What a descriptor has is taken as it comes,
+ * Bytes that were read, 0: end of file, -1: fault. What a descriptor has is taken as it comes,
  * so that the frames of a live pipe are not held back until 64 KiB are together.
  */
-static int fill(struct vs_stream *s)
+static ssize_t take(struct vs_stream *s, uint8_t *out, size_t size)
 {
 	int fd = fileno(s->in);
+	ssize_t n;
+
+	if (fd >= 0) {
+		do
+			n = read(fd, out, size);
+		while (n < 0 && errno == EINTR);
+	} else { /* a stream in memory */
+		n = (ssize_t)fread(out, 1, size, s->in);
+	}
+	if (n < 0)
+		return fault(s, "reading failed (%s): check the disk or the network share", strerror(errno));
+	return n;
+}
+
+/* 1: there is unread input; 0: end of file; -1: fault. */
+static int fill(struct vs_stream *s)
+{
 	ssize_t n;
 
 	if (s->pos < s->len)
 		return 1;
 	s->pos = s->len = 0;
-	if (fd >= 0) {
-		do
-			n = read(fd, s->buf, sizeof(s->buf));
-		while (n < 0 && errno == EINTR);
-	} else { /* a stream in memory */
-		n = (ssize_t)fread(s->buf, 1, sizeof(s->buf), s->in);
-	}
+	n = take(s, s->buf, sizeof(s->buf));
 	if (n < 0)
-		return fault(s, "reading failed (%s): check the disk or the network share", strerror(errno));
+		return -1;
 	s->len = (size_t)n;
 	return n > 0;
 }
@@ -70,6 +81,11 @@ static size_t read_plain(struct vs_stream *s, uint8_t *out, size_t size)
 {
 	size_t n;
 
+	if (s->pos == s->len && size >= sizeof(s->buf)) { /* nothing is gained by going over the buffer */
+		ssize_t got = take(s, out, size);
+
+		return got > 0 ? (size_t)got : 0;
+	}
 	if (fill(s) != 1)
 		return 0;
 	n = s->len - s->pos < size ? s->len - s->pos : size;
@@ -212,8 +228,11 @@ bool vs_stream_gzipped(const struct vs_stream *s)
 FILE *vs_stream_file(struct vs_stream *s)
 {
 	cookie_io_functions_t io = {.read = cookie_read};
+	FILE *f = fopencookie(s, "r", io);
 
-	return fopencookie(s, "r", io);
+	if (f)
+		(void)setvbuf(f, NULL, _IOFBF, IN_SIZE);
+	return f;
 }
 
 const char *vs_stream_fault(const struct vs_stream *s)

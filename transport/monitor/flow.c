@@ -176,7 +176,7 @@ static void forget(struct vs_monitor *m, struct mon_flow *f)
 		f->peer->peer = NULL;
 	m->n_flows--;
 	free(f->seen);
-	free(f->tag);
+	free(f->head);
 	free(f->word);
 	free(f->reads);
 	free(f);
@@ -250,7 +250,7 @@ void mon_flows_free(struct vs_monitor *m)
 	for (struct mon_flow *f = m->oldest; f != NULL; f = newer) {
 		newer = f->newer;
 		free(f->seen);
-		free(f->tag);
+		free(f->head);
 		free(f->word);
 		free(f->reads);
 		free(f);

@@ -28,9 +28,9 @@
 #define MON_EPOCH_JUMP 65536                /* PSNs: further away is another connection with the same QP number */
 #define MON_READS 64u                       /* READs and atomics that a flow remembers for their responses */
 #define MON_TIME_MAX INT64_C(3600000000000) /* ns: differences beyond an hour are jumps of a clock */
-#define MON_NO_TAG UINT32_MAX
-#define MON_UNKNOWN UINT32_MAX /* a length that a snap length hides */
-#define MON_PRINTS 4u          /* transmissions of one packet that are compared with the next */
+#define MON_UNKNOWN UINT32_MAX              /* a length that a snap length hides */
+#define MON_PRINTS 3u                       /* transmissions of one packet that are compared with the next */
+#define MON_SUM_MAX UINT32_MAX
 
 struct mon_addr {
 	uint8_t b[16];
@@ -43,20 +43,20 @@ struct mon_key {
 	uint8_t vantage;
 };
 
-/* One packet as a flow remembers it; in a bucket by its PSN. */
+/* One packet as a flow remembers it; in a chain by its PSN. Each flow has thousands: they are kept small. */
 struct mon_seen {
-	uint64_t order;           /* n-th packet of the flow; 0: free */
 	int64_t time_ns, last_ns; /* of the first and the newest transmission */
 	int64_t pos;              /* of requests: in the space of `req` of its flow */
-	int64_t once_pos;         /* in that of once.c */
 	uint64_t va;              /* RETH, AtomicETH; data of an ATOMIC Acknowledge */
-	uint64_t sum;             /* payload of the message up to here; with `whole` */
-	uint64_t a, b;            /* operands of an atomic */
+	uint64_t operands;        /* of an atomic: a hash of both */
+	uint32_t order, before;   /* its number; that of the next in the chain */
 	uint32_t psn, frame, len, rkey, dmalen;
 	uint32_t print[MON_PRINTS]; /* of the newest transmissions: the same bytes with the same IP ID have the same */
+	uint32_t sum;               /* payload of the message up to here, at most MON_SUM_MAX; with `whole` */
 	uint32_t first;             /* frame where the message began; 0: not known */
 	uint32_t ends;              /* messages that end here or before, in this chain */
 	uint32_t chain;             /* number of an uninterrupted row of requests */
+	uint32_t turn;              /* of the circle, by once.c */
 	uint32_t epoch;
 	uint16_t iter, sport;
 	uint8_t opcode;
@@ -98,12 +98,6 @@ struct mon_fixed { /* what header.c compares: value, and known */
 	bool any;
 };
 
-/* What is looked at of mon_seen before the rest is. */
-struct mon_tag {
-	uint32_t psn;   /* MON_NO_TAG: free */
-	uint32_t order; /* the low bits */
-};
-
 struct mon_flow {
 	struct mon_flow *next;          /* in the bucket */
 	struct mon_flow *newer, *older; /* by last use */
@@ -118,9 +112,9 @@ struct mon_flow {
 
 	/* what it remembers */
 	struct mon_seen *seen;
-	struct mon_tag *tag; /* of `seen` */
-	uint32_t buckets;
-	uint64_t order;
+	uint32_t *head; /* of the chains through `seen` */
+	uint32_t ring;  /* places in both */
+	uint32_t order; /* number of the newest */
 	struct mon_read *reads;
 	uint32_t read_next;
 	int64_t reads_end; /* nothing beyond is of one of them */
@@ -250,6 +244,7 @@ __attribute__((format(printf, 4, 5))) void mon_find(struct mon_now *n, enum vs_r
  * nothing to do with each other.
  */
 bool mon_same_sender(const struct mon_now *n, uint16_t sport);
+uint64_t mon_operands(const struct vs_pkt *p);
 uint16_t mon_sport(const struct vs_pkt *p);
 /* Nanoseconds from `then` to `now`; false when the clock jumped between them. */
 bool mon_elapsed(int64_t then, int64_t now, uint64_t *ns);
@@ -272,7 +267,7 @@ void mon_flows_free(struct vs_monitor *m);
 /* ---- seen.c ---- */
 int64_t mon_pos(const struct mon_space *s, uint32_t psn);
 /* The packet with this PSN and opcode, of this turn of the circle; NULL: none. */
-struct mon_seen *mon_seen_find(struct mon_flow *f, uint32_t psn, uint8_t opcode, int64_t once_pos);
+struct mon_seen *mon_seen_find(struct mon_flow *f, uint32_t psn, uint8_t opcode, uint32_t turn);
 /* The request at this position, in this epoch. */
 struct mon_seen *mon_seen_request(struct mon_flow *f, uint32_t psn, int64_t pos);
 /* A place for a new packet; NULL: no memory. */
@@ -281,6 +276,8 @@ struct mon_seen *mon_seen_add(struct vs_monitor *m, struct mon_flow *f, uint32_t
 /* ---- once.c ---- */
 /* Where this PSN stands in the space of requests or responses; moves the newest on when it is ahead of that. */
 int64_t mon_once_pos(struct mon_space *s, uint32_t psn);
+/* Which turn of the circle this is. */
+uint32_t mon_once_turn(int64_t pos);
 /* Was this opcode here within the last 2^23 PSNs? From now on it was. Without memory: false. */
 bool mon_once(struct mon_flow *f, uint8_t opcode, int64_t pos);
 

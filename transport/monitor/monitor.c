@@ -137,6 +137,11 @@ static uint32_t print_of(const struct mon_now *n)
 	return ((uint32_t)n->p->ipv4.id << 16 ^ n->len) * UINT32_C(0x9e3779b1);
 }
 
+uint64_t mon_operands(const struct vs_pkt *p)
+{
+	return p->ext.atomiceth.swapadd * UINT64_C(0x9e3779b97f4a7c15) + p->ext.atomiceth.compare;
+}
+
 /* What is kept of this packet. */
 static void fill(struct mon_now *n, struct mon_seen *s, int64_t pos)
 {
@@ -161,8 +166,7 @@ static void fill(struct mon_now *n, struct mon_seen *s, int64_t pos)
 	} else if (p->hdrs & VS_HDR_ATOMICETH) {
 		s->va = p->ext.atomiceth.va;
 		s->rkey = p->ext.atomiceth.rkey;
-		s->a = p->ext.atomiceth.swapadd;
-		s->b = p->ext.atomiceth.compare;
+		s->operands = mon_operands(p);
 	} else if (p->hdrs & VS_HDR_ATOMICACKETH) {
 		s->va = p->ext.atomicack_origdata;
 	}
@@ -303,7 +307,7 @@ static struct mon_seen *look_up(struct mon_now *n, bool *repeat, struct mon_seen
 		return NULL;
 	}
 	pos = mon_once_pos(&n->f->once_space[response], b->psn);
-	before = mon_seen_find(n->f, b->psn, b->opcode, pos);
+	before = mon_seen_find(n->f, b->psn, b->opcode, mon_once_turn(pos));
 	*repeat = mon_once(n->f, b->opcode, pos) || before != NULL;
 	if (*repeat)
 		count_repeat(n, before);
@@ -320,7 +324,7 @@ static struct mon_seen *look_up(struct mon_now *n, bool *repeat, struct mon_seen
 	s = mon_seen_add(n->m, n->f, b->psn);
 	if (s != NULL) {
 		fill(n, s, n->op->flags & VS_OPF_Q ? position(n) : 0);
-		s->once_pos = pos;
+		s->turn = mon_once_turn(pos);
 	}
 	return s;
 }

@@ -35,6 +35,11 @@ int64_t mon_once_pos(struct mon_space *s, uint32_t psn)
 	return s->pos + d;
 }
 
+uint32_t mon_once_turn(int64_t pos)
+{
+	return (uint32_t)((uint64_t)pos >> 24);
+}
+
 static uint64_t key_of(uint8_t opcode, int64_t pos)
 {
 	return ((uint64_t)pos >> 6) << 9 | (uint64_t)opcode << 1 | 1;

@@ -125,8 +125,7 @@ static void same_atomic(struct mon_now *n, const struct mon_seen *s)
 
 	if (s->len == MON_UNKNOWN)
 		return;
-	if (p->ext.atomiceth.va != s->va || p->ext.atomiceth.rkey != s->rkey || p->ext.atomiceth.swapadd != s->a ||
-	    p->ext.atomiceth.compare != s->b)
+	if (p->ext.atomiceth.va != s->va || p->ext.atomiceth.rkey != s->rkey || mon_operands(p) != s->operands)
 		mon_find(n, VS_RULE_REPEAT_ATOMIC, s->frame, "frame %u had other operands", s->frame);
 }
 

@@ -107,7 +107,7 @@ static void other_opcode(struct mon_now *n, const struct mon_seen *s)
 
 		if (opcode == s->opcode || !(vs_opcodes[opcode].flags & VS_OPF_Q))
 			continue;
-		o = mon_seen_find(f, s->psn, opcode, s->once_pos);
+		o = mon_seen_find(f, s->psn, opcode, s->turn);
 		if (o == NULL || o->epoch != f->epoch || !f->una_any || s->pos < f->una ||
 		    !mon_same_sender(n, o->sport))
 			continue;
@@ -132,7 +132,7 @@ static void message(struct mon_now *n, struct mon_seen *s)
 		    !mon_same_sender(n, before->sport))
 			return;
 		s->first = before->first;
-		s->sum = before->sum + n->len;
+		s->sum = before->sum < MON_SUM_MAX - n->len ? before->sum + n->len : MON_SUM_MAX;
 		s->whole = n->len_known;
 		s->dmalen = before->dmalen;
 		s->va = before->va;
@@ -140,15 +140,15 @@ static void message(struct mon_now *n, struct mon_seen *s)
 	if (!s->whole || n->op->flags & VS_OPF_B)
 		return;
 	if (s->sum > VS_DMALEN_MAX)
-		mon_find(n, VS_RULE_MESSAGE_LENGTH, s->first, "%llu bytes", (unsigned long long)s->sum);
+		mon_find(n, VS_RULE_MESSAGE_LENGTH, s->first, "%u bytes", s->sum);
 	if (!(n->op->flags & VS_OPF_W))
 		return;
 	if (s->sum > s->dmalen)
-		mon_find(n, VS_RULE_WRITE_LENGTH_OVER, s->first, "%llu bytes up to here; DMALen in frame %u is %u",
-			 (unsigned long long)s->sum, s->first, s->dmalen);
+		mon_find(n, VS_RULE_WRITE_LENGTH_OVER, s->first, "%u bytes up to here; DMALen in frame %u is %u",
+			 s->sum, s->first, s->dmalen);
 	else if (n->op->flags & VS_OPF_E && s->sum != s->dmalen)
-		mon_find(n, VS_RULE_WRITE_LENGTH_UNDER, s->first, "%llu bytes; DMALen in frame %u is %u",
-			 (unsigned long long)s->sum, s->first, s->dmalen);
+		mon_find(n, VS_RULE_WRITE_LENGTH_UNDER, s->first, "%u bytes; DMALen in frame %u is %u", s->sum,
+			 s->first, s->dmalen);
 }
 
 /* ---- a request that goes on ---- */
@@ -376,7 +376,7 @@ void mon_request(struct mon_now *n, struct mon_seen *s, bool repeat)
 	s->last_ns = n->in->time_ns;
 	n->out->message = s->first;
 	if (n->op->flags & VS_OPF_W && s->whole)
-		n->out->offset = (uint32_t)(s->sum - n->len);
+		n->out->offset = s->sum - n->len;
 	if (to_be_refused(n->out)) {
 		f->broken_any = true;
 		f->broken_pos = s->pos;

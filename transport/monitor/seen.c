@@ -1,23 +1,34 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * seen.c - what a flow remembers of its packets: buckets of eight by PSN, that grow up to the window; then the
- * oldest of a bucket makes room.
+ * seen.c - what a flow remembers of its newest packets: a ring that grows up to the window, and chains through it of
+ * packets whose PSNs hash alike, newest first.
+ *
+ * Packets have numbers, from 1; number n stands at n - 1 in the ring until n + size comes. A chain goes to smaller and
+ * smaller numbers and ends where one is too old to be in the ring: so nothing is ever unlinked. Memory is touched in
+ * order, and only as much as there are packets.
  */
 #include <stdlib.h>
 
 #include "mon.h"
 
-#define WAYS 8u
+#define FIRST 8u
 
-/* Where the bucket of this PSN begins, in `seen` and in `tag`: tags are PSNs, close together so that most are never
- * read from far away. A free place has a tag that no PSN is.
- */
-static size_t bucket_of(const struct mon_flow *f, uint32_t psn)
+/* Where the chain of this PSN begins; neighbours are neighbours, READs that go on in large steps are spread. */
+static uint32_t *head_of(const struct mon_flow *f, uint32_t psn)
 {
-	/* four in a row share a bucket; further bits are mixed in, for READs that go on in large steps */
-	uint32_t h = (psn >> 2) + (psn >> 12) * UINT32_C(0x9e3779b1);
+	return &f->head[(psn ^ (psn >> 12) * UINT32_C(0x9e3779b1)) & (f->ring - 1)];
+}
 
-	return (size_t)(h & (f->buckets - 1)) * WAYS;
+/* Packet `n` of the flow; NULL: it is too old, or none (0). */
+static struct mon_seen *nth(const struct mon_flow *f, uint32_t n)
+{
+	return n != 0 && f->order - n < f->ring ? &f->seen[(n - 1) & (f->ring - 1)] : NULL;
+}
+
+/* The next in the chain. A place that was taken by a newer packet is no longer of it. */
+static struct mon_seen *older(const struct mon_flow *f, const struct mon_seen *s)
+{
+	return f->order - s->before > f->order - s->order ? nth(f, s->before) : NULL;
 }
 
 int64_t mon_pos(const struct mon_space *s, uint32_t psn)
@@ -25,95 +36,64 @@ int64_t mon_pos(const struct mon_space *s, uint32_t psn)
 	return s->any ? s->pos + vs_psn_diff(psn, s->psn) : (int64_t)psn;
 }
 
-struct mon_seen *mon_seen_find(struct mon_flow *f, uint32_t psn, uint8_t opcode, int64_t once_pos)
+struct mon_seen *mon_seen_find(struct mon_flow *f, uint32_t psn, uint8_t opcode, uint32_t turn)
 {
-	size_t b;
-
 	if (f->seen == NULL)
 		return NULL;
-	b = bucket_of(f, psn);
-	for (size_t i = b; i < b + WAYS; i++)
-		if (f->tag[i].psn == psn && f->seen[i].opcode == opcode && f->seen[i].once_pos == once_pos)
-			return &f->seen[i];
+	for (struct mon_seen *s = nth(f, *head_of(f, psn)); s != NULL; s = older(f, s))
+		if (s->psn == psn && s->opcode == opcode && s->turn == turn)
+			return s;
 	return NULL;
 }
 
 struct mon_seen *mon_seen_request(struct mon_flow *f, uint32_t psn, int64_t pos)
 {
-	struct mon_seen *best = NULL;
-	size_t b;
-
 	if (f->seen == NULL)
 		return NULL;
-	b = bucket_of(f, psn);
-	for (size_t i = b; i < b + WAYS; i++) {
-		struct mon_seen *s = &f->seen[i];
-
-		if (f->tag[i].psn == psn && s->request && s->pos == pos && s->epoch == f->epoch &&
-		    (best == NULL || s->order > best->order))
-			best = s;
-	}
-	return best;
+	for (struct mon_seen *s = nth(f, *head_of(f, psn)); s != NULL; s = older(f, s))
+		if (s->psn == psn && s->request && s->pos == pos && s->epoch == f->epoch)
+			return s;
+	return NULL;
 }
 
-/* A free place, or the oldest. */
-static size_t oldest_of(const struct mon_flow *f, uint32_t psn)
+static void link_in(struct mon_flow *f, struct mon_seen *s)
 {
-	const size_t b = bucket_of(f, psn);
-	size_t old = b;
+	uint32_t *head = head_of(f, s->psn);
 
-	for (size_t i = b; i < b + WAYS; i++) {
-		if (f->tag[i].psn == MON_NO_TAG)
-			return i;
-		if ((int32_t)(f->tag[i].order - f->tag[old].order) < 0)
-			old = i;
-	}
-	return old;
+	s->before = *head;
+	*head = s->order;
 }
 
-/* Twice the buckets; what was remembered goes along. False: no memory, everything stays. */
+/* A larger ring; what was remembered keeps its place. False: no memory, everything stays. */
 static bool grow(struct mon_flow *f)
 {
-	const uint32_t buckets = f->buckets == 0 ? 1 : 2 * f->buckets;
-	struct mon_seen *old = f->seen, *grown = calloc((size_t)buckets * WAYS, sizeof(*grown));
-	struct mon_tag *old_tag = f->tag, *tag = calloc((size_t)buckets * WAYS, sizeof(*tag));
-	const size_t n = old != NULL ? (size_t)f->buckets * WAYS : 0;
+	const uint32_t ring = f->ring == 0 ? FIRST : 2 * f->ring;
+	uint32_t *head = calloc(ring, sizeof(*head));
+	struct mon_seen *seen = head != NULL ? realloc(f->seen, ring * sizeof(*seen)) : NULL;
 
-	if (grown == NULL || tag == NULL) {
-		free(grown);
-		free(tag);
+	if (seen == NULL) {
+		free(head);
 		return false;
 	}
-	for (size_t i = 0; i < (size_t)buckets * WAYS; i++)
-		tag[i].psn = MON_NO_TAG;
-	f->seen = grown;
-	f->tag = tag;
-	f->buckets = buckets;
-	for (size_t i = 0; i < n; i++) {
-		size_t at;
-
-		if (old[i].order == 0)
-			continue;
-		at = oldest_of(f, old[i].psn);
-		f->seen[at] = old[i];
-		f->tag[at] = old_tag[i];
-	}
-	free(old);
-	free(old_tag);
+	free(f->head);
+	f->seen = seen;
+	f->head = head;
+	f->ring = ring;
+	for (uint32_t i = 0; i < f->order; i++)
+		link_in(f, &f->seen[i]);
 	return true;
 }
 
 struct mon_seen *mon_seen_add(struct vs_monitor *m, struct mon_flow *f, uint32_t psn)
 {
-	size_t at;
+	struct mon_seen *s;
 
-	if (f->seen == NULL && !grow(f))
+	if ((f->ring == 0 || (f->order == f->ring && 2 * f->ring <= m->attr.window)) && !grow(f) && f->ring == 0)
 		return NULL;
-	at = oldest_of(f, psn);
-	while (f->seen[at].order != 0 && f->buckets * WAYS < m->attr.window &&
-	       f->order - f->seen[at].order < m->attr.window && grow(f))
-		at = oldest_of(f, psn);
-	f->seen[at] = (struct mon_seen){.order = ++f->order, .psn = psn};
-	f->tag[at] = (struct mon_tag){psn, (uint32_t)f->order};
-	return &f->seen[at];
+	if (++f->order == 0) /* 2^32 packets: 0 is none */
+		f->order = f->ring;
+	s = &f->seen[(f->order - 1) & (f->ring - 1)];
+	*s = (struct mon_seen){.psn = psn, .order = f->order};
+	link_in(f, s);
+	return s;
 }

@@ -148,7 +148,7 @@ struct vs_mon_finding {
 enum vs_mon_link { VS_MON_LINK_ANSWERED, VS_MON_LINK_REPEATED }; /* frame -> the later frame that did so */
 
 struct vs_monitor_attr {
-	uint32_t window;    /* packets that a flow remembers in detail; 0: 4096 */
+	uint32_t window;    /* packets that a flow remembers in detail, a power of two from 8; 0: 4096 */
 	uint32_t max_flows; /* 0: 65536 */
 	void *ctx;
 	void (*finding)(void *ctx, const struct vs_mon_finding *f);                     /* may be NULL */
