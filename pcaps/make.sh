@@ -5,7 +5,9 @@
 #
 #   pcaps/make.sh VS_PCAP FOLDER   writes FOLDER/NAME.pcap, FOLDER/NAME.expect.json and FOLDER/INDEX.md
 #
-# A line "# gen: OPTIONS" in a scenario has options of vs-pcap gen for it. `make pcaps` puts the results in place.
+# A line "# gen: OPTIONS" in a scenario has options of vs-pcap gen for it; "# finds: FRAME RULE, ..." what vs-pcap check
+# must find in its capture beside the rules of single packets, which the facts have: written by hand, so that the tool is
+# not compared with itself. `make pcaps` puts the results in place.
 set -euo pipefail
 export LC_ALL=C
 
@@ -25,4 +27,23 @@ for scenario in pcaps/scenarios/*.drill; do
 	"$vp" gen "$scenario" -o "$out/" --facts "${words[@]}" >/dev/null
 done
 "$vp" gen "${plain[@]}" -o "$out/" --facts >/dev/null
+
+# "findings": what the scenario says.
+for facts in "$out"/*.expect.json; do
+	name=$(basename "$facts" .expect.json)
+	awk '
+		FNR == NR {
+			if (sub(/^# finds: */, "")) {
+				n = split($0, item, /, */)
+				for (i = 1; i <= n; i++) {
+					sub(/ /, ": ", item[i])
+					list = list (list == "" ? "\n" : ",\n") "    \"" item[i] "\""
+				}
+			}
+			next
+		}
+		/^  "exchange": / { print "  \"findings\": [" (list == "" ? "" : list "\n  ") "]," }
+		{ print }' "pcaps/scenarios/$name.drill" "$facts" >"$out/facts.new"
+	mv "$out/facts.new" "$facts"
+done
 awk -f pcaps/index.awk "$out"/*.expect.json >"$out/INDEX.md"

@@ -4,7 +4,7 @@
 # made of it. It knows the kernel's counters, the rule that dropped packets and the decoded packets, and nothing of the
 # monitor that is compared with it.
 #
-#   awk -f txt-findings.awk captures/rxe/*.txt
+#   awk -f txt-findings.awk captures/rxe/*.txt captures/rxe-6.12/*.txt
 #
 # lost=F:G:C   frame F was dropped behind the capture point; the same PSN was sent again in frame G; C: what for (nak:
 #              a NAK PSN sequence error with that PSN stands between them, else other). Of requests alone.

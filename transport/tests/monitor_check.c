@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * monitor_check.c - captures that show less than others: the second half alone, one direction alone, frames missing,
- * cut by a snap length, with a clock that stands still or runs backwards. What is claimed of them as a broken must-rule
- * has to be one that the whole capture shows too.
+ * monitor_check.c - captures that show less than others, or show it otherwise: a half alone, one direction alone,
+ * frames missing, twice, in another order or the other way round, cut by a snap length, with a clock that stands still,
+ * jumps or runs backwards. What is claimed of them as a broken must-rule has to be one that the whole capture shows
+ * too.
  *
  *   monitor_check FILE...
  *
@@ -25,6 +26,7 @@
 
 enum view {
 	WHOLE,
+	FIRST_HALF,
 	SECOND_HALF,
 	FROM_FIRST_SENDER,
 	FROM_OTHERS,
@@ -33,9 +35,16 @@ enum view {
 	SNAPPED,
 	STILL,
 	BACKWARDS,
+	JUMPS_BACK,
+	SWAPPED,
+	REVERSED,
+	TWICE,
+	OVERTAKEN,
+	HALF_MISSING,
 	VIEWS
 };
 static const char *const names[VIEWS] = {"whole",
+					 "first half",
 					 "second half",
 					 "one direction",
 					 "the other direction",
@@ -43,7 +52,13 @@ static const char *const names[VIEWS] = {"whole",
 					 "10 % of frames missing",
 					 "snapped",
 					 "clock stands still",
-					 "clock runs backwards"};
+					 "clock runs backwards",
+					 "clock jumps back",
+					 "sources and destinations swapped",
+					 "last frame first",
+					 "every frame twice",
+					 "one frame in ten overtaken",
+					 "half of the frames missing"};
 
 struct shot {
 	struct vs_frame f;
@@ -121,6 +136,8 @@ static bool same_sender(const struct vs_pkt *a, const struct vs_pkt *b)
 static bool seen(enum view v, size_t i, size_t n, bool first_sender, uint64_t *seed)
 {
 	switch (v) {
+	case FIRST_HALF:
+		return i < n / 2;
 	case SECOND_HALF:
 		return i >= n / 2;
 	case FROM_FIRST_SENDER:
@@ -131,36 +148,98 @@ static bool seen(enum view v, size_t i, size_t n, bool first_sender, uint64_t *s
 		return vs_rand(seed) % 100 != 0;
 	case TEN_PERCENT:
 		return vs_rand(seed) % 10 != 0;
+	case HALF_MISSING:
+		return vs_rand(seed) % 2 != 0;
 	default:
 		return true;
 	}
 }
 
+static int64_t time_of(enum view v, const struct vs_frame *f, size_t i, size_t n)
+{
+	switch (v) {
+	case STILL:
+		return 0;
+	case BACKWARDS:
+		return -f->time_ns;
+	case JUMPS_BACK:
+		return f->time_ns - (int64_t)(4 * i / n) * 1000000;
+	default:
+		return f->time_ns;
+	}
+}
+
+static void swap_bytes(void *a, void *b, size_t n)
+{
+	uint8_t t[16];
+
+	memcpy(t, a, n);
+	memcpy(a, b, n);
+	memcpy(b, t, n);
+}
+
+/* Everything goes the other way. */
+static void swap_addresses(struct vs_pkt *p)
+{
+	swap_bytes(p->ipv4.src, p->ipv4.dst, 4);
+	swap_bytes(p->grh.sgid, p->grh.dgid, 16);
+	swap_bytes(&p->lrh.slid, &p->lrh.dlid, sizeof(p->lrh.slid));
+}
+
+/* The order in which frames are shown. */
+static size_t *order_of(enum view v, size_t n, uint64_t *seed)
+{
+	size_t *order = malloc((n + 1) * sizeof(*order));
+
+	if (order == NULL)
+		exit(2);
+	for (size_t i = 0; i < n; i++)
+		order[i] = v == REVERSED ? n - 1 - i : i;
+	for (size_t i = 0; v == OVERTAKEN && i + 1 < n; i++)
+		if (vs_rand(seed) % 10 == 0) {
+			const size_t t = order[i];
+
+			order[i] = order[i + 1];
+			order[++i] = t;
+		}
+	return order;
+}
+
+static void show(struct vs_monitor *m, enum view v, const struct vs_frame *f, struct vs_pkt *p, int64_t time_ns)
+{
+	struct vs_mon_packet in = {.frame = (uint32_t)f->number, .pkt = p, .time_ns = time_ns};
+	struct vs_mon_result out;
+
+	in.icrc = p->flags & VS_PKT_HAS_BTH ? vs_icrc_check(p, f->data, NULL) : VS_CRC_UNVERIFIED;
+	in.vcrc = f->link == VS_LINK_IB ? vs_vcrc_check(p, f->data, NULL) : VS_CRC_UNVERIFIED;
+	if (v == SWAPPED)
+		swap_addresses(p);
+	vs_monitor_packet(m, &in, &out);
+	if (v == TWICE)
+		vs_monitor_packet(m, &in, &out);
+}
+
 static void judge(const struct file *c, enum view v, uint64_t seed, struct judged *j)
 {
 	struct vs_monitor *m = vs_monitor_new(&(struct vs_monitor_attr){.ctx = j, .finding = on_finding});
+	size_t *order = order_of(v, c->n, &seed);
 	struct vs_pkt p, first;
 	bool any = false;
 
 	memset(j, 0, sizeof(*j));
 	for (size_t i = 0; m != NULL && i < c->n; i++) {
-		const struct vs_frame *f = &c->shot[i].f;
+		const struct vs_frame *f = &c->shot[order[i]].f;
 		const uint32_t caplen = v == SNAPPED && f->caplen > SNAP ? SNAP : f->caplen;
-		struct vs_mon_packet in = {.frame = (uint32_t)f->number, .pkt = &p};
-		struct vs_mon_result out;
 
 		if (vs_pkt_parse(&p, f->link, f->ethertype, f->data, caplen, f->wirelen, 0) != VS_OK)
 			continue;
 		if (!any)
 			first = p;
 		any = true;
-		if (!seen(v, i, c->n, same_sender(&p, &first), &seed))
-			continue;
-		in.time_ns = v == STILL ? 0 : v == BACKWARDS ? -f->time_ns : f->time_ns;
-		in.icrc = p.flags & VS_PKT_HAS_BTH ? vs_icrc_check(&p, f->data, NULL) : VS_CRC_UNVERIFIED;
-		in.vcrc = f->link == VS_LINK_IB ? vs_vcrc_check(&p, f->data, NULL) : VS_CRC_UNVERIFIED;
-		vs_monitor_packet(m, &in, &out);
+		if (seen(v, i, c->n, same_sender(&p, &first), &seed))
+			show(m, v, f, &p, time_of(v, f, i, c->n));
 	}
+	free(order);
 	vs_monitor_free(m);
 }
 
@@ -185,6 +264,8 @@ static unsigned compare(const struct file *c, enum view v, uint64_t seed, const 
 	for (unsigned r = 1; r < VS_RULE_COUNT; r++) {
 		if (part.found[r] == 0 || whole->found[r] > 0 || vs_rule_info((enum vs_rule)r)->level != VS_RULE_MUST)
 			continue;
+		if (v == SWAPPED && r == VS_RULE_SRC_MCAST) /* a group that datagrams went to */
+			continue;
 		fprintf(stderr, "%s, %s, seed %llu: %s: %s\n", c->path, names[v], (unsigned long long)seed,
 			vs_rule_info((enum vs_rule)r)->id, part.text[r]);
 		bad++;
@@ -205,8 +286,9 @@ int main(int argc, char **argv)
 		files++;
 		load(&c, argv[i]);
 		judge(&c, WHOLE, 1, &whole);
-		for (enum view v = SECOND_HALF; v < VIEWS; v++) {
-			const unsigned rounds = v == ONE_PERCENT || v == TEN_PERCENT ? ROUNDS : 1;
+		for (enum view v = FIRST_HALF; v < VIEWS; v++) {
+			const bool random = v == ONE_PERCENT || v == TEN_PERCENT || v == OVERTAKEN || v == HALF_MISSING;
+			const unsigned rounds = random ? ROUNDS : 1;
 
 			for (unsigned k = 0; k < rounds; k++, views++)
 				bad += compare(&c, v, 1 + k, &whole);
