@@ -111,8 +111,7 @@ int ref_cq_take(struct ref_cq *cq, struct vs_wc *wc, int n)
 		return got;
 	if (ref.sim != NULL)
 		return ref_virtual_look() ? vs_cq_poll(cq->vs, wc, n) : 0;
-	atomic_fetch_add_explicit(&ref.polls, 1, memory_order_relaxed);
-	return ref_progress() ? vs_cq_poll(cq->vs, wc, n) : 0;
+	return ref_poll_wire() ? vs_cq_poll(cq->vs, wc, n) : 0;
 }
 
 static void to_ibv(struct ibv_wc *to, const struct vs_wc *wc)
@@ -153,7 +152,7 @@ int ref_poll_cq(struct ibv_cq *cq, int n, struct ibv_wc *out)
 		if (got > 0)
 			total += got;
 	} while (got == CHUNK && total < n);
-	ref_leave();
+	ref_leave_poll(total);
 	if (total == 0 && got == 0)
 		sched_yield(); /* somebody else has to send what we wait for */
 	return total > 0 ? total : got < 0 ? -1 : 0;

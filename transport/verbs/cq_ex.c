@@ -28,7 +28,7 @@ static int take_next(struct ibv_cq_ex *ex)
 	got = ref_cq_take(cq, &cq->wc, 1);
 	if (got == 1)
 		ref_explain_wc(ref_dev(ex->context), &cq->wc);
-	ref_leave();
+	ref_leave_poll(got);
 	if (got < 0)
 		return EIO;
 	if (got == 0) {

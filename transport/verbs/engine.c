@@ -23,10 +23,11 @@
 
 #define TICK_NS 100000u
 #define ROOM_NS 30000u /* how soon a full receiver is looked at again */
-#define RECEIVE_EVERY_NS 200000u
+#define RECEIVE_EVERY_NS 40000u
 #define DEFER_POSTS 16u
 #define DEFER_BYTES 16384u
-#define BATCH 128u /* packets taken in one turn */
+#define HOLD_POLLS 16u /* completions taken while what is to be sent waits */
+#define BATCH 128u     /* packets taken in one turn */
 
 struct ref ref = {.lock = PTHREAD_MUTEX_INITIALIZER, .kick = -1};
 
@@ -92,17 +93,32 @@ void ref_send(void)
 		send_all(ref_now());
 }
 
-bool ref_progress(void)
+static bool take_in(uint64_t now)
 {
-	uint64_t now = ref_now();
 	unsigned n = receive(now);
 
 	if (vs_dev_deadline(ref.dev[0]) <= now)
 		vs_dev_expire(ref.dev[0], now);
-	if (n > 0 || ref.output != REF_SENT_ALL || vs_dev_has_output(ref.dev[0]) ||
-	    ref.wire->ops->deadline(ref.wire) <= now)
-		send_all(now);
 	return n > 0;
+}
+
+static bool must_send(uint64_t now)
+{
+	return ref.output != REF_SENT_ALL || vs_dev_has_output(ref.dev[0]) || ref.wire->ops->deadline(ref.wire) <= now;
+}
+
+static void progress(void)
+{
+	uint64_t now = ref_now();
+
+	if (take_in(now) || must_send(now))
+		send_all(now);
+}
+
+bool ref_poll_wire(void)
+{
+	ref.polls++;
+	return take_in(ref_now());
 }
 
 bool ref_enter_fast(void)
@@ -161,8 +177,10 @@ void ref_leave(void)
 		uint64_t now = ref_now();
 
 		/* Who posts and posts keeps the lock from the thread: acknowledges must be heard all the same. */
-		if (now - ref.received_at > RECEIVE_EVERY_NS)
+		if (now - ref.received_at > RECEIVE_EVERY_NS) {
+			ref.polls++;
 			(void)receive(now);
+		}
 		send_all(now);
 	}
 	errno = e;
@@ -183,6 +201,20 @@ void ref_leave_post(const struct vs_qp *qp, uint32_t posts, uint64_t bytes)
 		ref_leave();
 }
 
+void ref_leave_poll(int got)
+{
+	if (got > 0 && ref.output == REF_SENT_ALL && atomic_load_explicit(&ref.ticking, memory_order_relaxed) &&
+	    ++ref.held < HOLD_POLLS) {
+		ref_leave_quiet();
+		return;
+	}
+	ref.held = 0;
+	if (ref.sim == NULL && !must_send(ref.received_at))
+		ref_leave_quiet();
+	else
+		ref_leave();
+}
+
 /* ---- the thread ---- */
 
 static void wait_for_work(bool ticking, uint64_t until)
@@ -198,18 +230,18 @@ static void wait_for_work(bool ticking, uint64_t until)
 
 static void *run(void *arg)
 {
-	unsigned seen = atomic_load(&ref.polls);
+	unsigned seen = ref.polls;
 
 	(void)arg;
 	pthread_mutex_lock(&ref.lock);
 	while (!ref.stopping) {
-		unsigned polls = atomic_load(&ref.polls);
+		unsigned polls = ref.polls;
 		bool ticking = polls != seen;
 		uint64_t now, until;
 
 		seen = polls;
 		if (!ticking) {
-			ref_progress();
+			progress();
 			ref_deliver_events();
 		}
 		now = ref_now();

@@ -76,7 +76,8 @@ struct ref {
 	pthread_t thread;
 	bool has_thread, stopping;
 	int kick;                          /* eventfd that wakes the thread */
-	atomic_uint polls;                 /* empty polls of the application: it makes progress itself */
+	unsigned polls;                    /* times that the application has looked for packets itself */
+	uint32_t held;                     /* polls that have left what is to be sent to a later call */
 	atomic_bool ticking;               /* the thread leaves the socket to the application */
 	uint64_t received_at;              /* when packets were last taken from the wire */
 	uint64_t wake_at;                  /* when the thread wakes at the latest */
@@ -107,8 +108,13 @@ void ref_leave_post(const struct vs_qp *qp, uint32_t posts, uint64_t bytes);
 void ref_leave_quiet(void);
 /* Inside: sends what is to be sent. */
 void ref_send(void);
-/* Inside: receives, runs timers. True: something came. */
-bool ref_progress(void);
+/* Inside, for the application: receives, runs timers; ref_leave_poll sends. True: something came. */
+bool ref_poll_wire(void);
+/*
+ * Leaves after a poll with `got` completions. Who has got one is likely to answer it: what is to be sent (mostly
+ * acknowledges) goes with the answer, with the next empty poll, or when the thread has ticked.
+ */
+void ref_leave_poll(int got);
 /* Wakes the thread so that it waits for packets again. */
 void ref_kick(void);
 
