@@ -300,7 +300,7 @@ struct vs_qp {
 	uint16_t udp_sport;    /* constant per connected QP */
 	uint32_t mcast_groups; /* attached to so many */
 	struct vs_node link;   /* device's list */
-	struct vs_node ready;  /* device's ready list: may have something to send */
+	struct vs_node ready;  /* device's ready list, or the one of those who wait for room */
 
 	/* send queue: free-running indices; [head, tail) are incomplete */
 	struct {
@@ -411,6 +411,7 @@ struct vs_dev {
 	struct vs_node qps, cqs, srqs, mrs, mws, pds, ahs; /* every object, for destroy */
 	uint32_t n_qp, n_cq, n_srq, n_mr, n_mw, n_pd, n_ah;
 	struct vs_node ready;    /* QPs that may have something to send */
+	struct vs_node roomless; /* those of them whose destination has no room */
 	struct vs_qp **qp_table; /* open addressing, power of two, > 2 * max_qp */
 	uint32_t qp_table_mask;
 	struct vs_key_slot *keys;

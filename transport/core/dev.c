@@ -229,6 +229,7 @@ struct vs_dev *vs_dev_create(const struct vs_dev_attr *attr, int *err)
 	vs_list_init(&dev->pds);
 	vs_list_init(&dev->ahs);
 	vs_list_init(&dev->ready);
+	vs_list_init(&dev->roomless);
 	vs_list_init(&dev->comp_events);
 	rc = alloc_tables(dev);
 	if (rc == VS_OK && !a.cm_disabled)
@@ -335,6 +336,38 @@ static bool qp_has_output(const struct vs_qp *qp)
 	return vs_resp_has_output(qp) || vs_req_has_output(qp);
 }
 
+/* Where its next packet goes. */
+static const uint8_t *destination(const struct vs_qp *qp)
+{
+	bool datagrams = qp->type == VS_QPT_UD || qp->type == VS_QPT_GSI;
+
+	return datagrams ? vs_sq_at(qp, qp->sq.head)->av.dgid : qp->attr.av.dgid;
+}
+
+static bool waits_for_room(struct vs_dev *dev, struct vs_qp *qp)
+{
+	if (dev->attr.has_room == NULL || !qp_has_output(qp) ||
+	    dev->attr.has_room(dev->attr.has_room_ctx, destination(qp)))
+		return false;
+	vs_list_add_tail(&dev->roomless, &qp->ready);
+	return true;
+}
+
+bool vs_dev_waits_for_room(const struct vs_dev *dev)
+{
+	return !vs_list_empty(&dev->roomless);
+}
+
+void vs_dev_resume(struct vs_dev *dev)
+{
+	while (!vs_list_empty(&dev->roomless)) {
+		struct vs_qp *qp = VS_CONTAINER(dev->roomless.next, struct vs_qp, ready);
+
+		vs_list_del(&qp->ready);
+		vs_qp_kick(qp);
+	}
+}
+
 size_t vs_dev_output(struct vs_dev *dev, uint8_t *buf, size_t cap, struct vs_pkt_meta *meta, uint64_t now_ns)
 {
 	size_t n = 0;
@@ -348,6 +381,8 @@ size_t vs_dev_output(struct vs_dev *dev, uint8_t *buf, size_t cap, struct vs_pkt
 		struct vs_qp *qp = VS_CONTAINER(dev->ready.next, struct vs_qp, ready);
 
 		vs_list_del(&qp->ready);
+		if (waits_for_room(dev, qp))
+			continue;
 		n = vs_qp_output(qp, buf, cap, meta);
 		if (n > 0 || (!dev->link_up && qp_has_output(qp))) /* a port that is down takes them all at once */
 			vs_qp_kick(qp);

@@ -80,8 +80,10 @@ struct udp_flow {
 #define ROOMS 64
 struct udp_room {
 	uint8_t gid[16];
-	bool used, local;
-	uint64_t budget; /* what may still be charged to it before it is asked again */
+	bool used, local, full;
+	uint64_t budget;     /* what may still be charged to it before it is asked again */
+	uint64_t full_since; /* 0: not asked yet */
+	uint64_t next_ask;
 };
 
 /* ---- multicast ---- */
@@ -127,9 +129,9 @@ struct vs_udpio {
 	struct udp_flow flow[FLOWS];
 
 	struct udp_room room[ROOMS];
-	int diag;              /* NETLINK_SOCK_DIAG; -1: not to be had */
-	struct udp_room *full; /* the receiver that we wait for */
-	uint64_t full_since, next_ask;
+	int diag;        /* NETLINK_SOCK_DIAG; -1: not to be had */
+	unsigned n_full; /* receivers that we wait for */
+	bool forgotten;  /* one of those was, since others took its place */
 };
 
 /* udp_port.c */

@@ -4,6 +4,7 @@
  * receiver's buffer is lost without a word. But the kernel tells anybody who asks how full a socket is
  * (NETLINK_SOCK_DIAG, as ss does), and it is asked each time that a good part of the room could have been used up. So a
  * fast sender and a slow receiver on one host lose nothing, whatever the transport and however many senders there are.
+ * Each receiver has a budget of its own: who waits for one sends to the others.
  *
  * A receiver elsewhere, or a kernel that does not answer: nobody is asked, and the sender's window is all there is.
  */
@@ -19,6 +20,8 @@
 
 #define STALL_MAX_NS 20000000u /* a receiver that reads nothing for so long is not waited for */
 #define ASK_AGAIN_NS 20000u
+/* One part in so many of the room is worth sending again for; a receiver that sleeps gets as much. */
+#define GRANT 16u
 /*
  * What lies in front of a receiver delays its acknowledges: on a slow machine by more than the sender's ACK timer
  * takes, which would then send everything again. So much is not let lie there, however much fits.
@@ -43,6 +46,14 @@ struct question {
 	struct nlmsghdr nlh;
 	struct inet_diag_req_v2 req;
 };
+
+static void to_room(union udp_address *to, const struct udp_room *r)
+{
+	static const uint8_t prefix[12] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff};
+
+	memset(to, 0, sizeof(*to));
+	to->any.sa_family = memcmp(r->gid, prefix, sizeof(prefix)) == 0 ? AF_INET : AF_INET6;
+}
 
 static void ask_for(struct question *q, const struct udp_room *room, const union udp_address *to)
 {
@@ -108,17 +119,29 @@ static bool ask(struct vs_udpio *u, const struct udp_room *room, const union udp
 
 /* ---- budgets ---- */
 
-static struct udp_room *room_of(struct vs_udpio *u, const uint8_t gid[16])
+static unsigned index_of(const uint8_t gid[16])
 {
 	unsigned h = 0;
-	struct udp_room *r;
 
 	for (unsigned i = 12; i < 16; i++)
 		h = h * 31 + gid[i];
-	r = &u->room[h % ROOMS];
+	return h % ROOMS;
+}
+
+static void open_again(struct vs_udpio *u, struct udp_room *r)
+{
+	if (r->full)
+		u->n_full--;
+	r->full = false;
+}
+
+static struct udp_room *room_of(struct vs_udpio *u, const uint8_t gid[16])
+{
+	struct udp_room *r = &u->room[index_of(gid)];
+
 	if (!r->used || memcmp(r->gid, gid, 16) != 0) {
-		if (u->full == r)
-			u->full = NULL;
+		u->forgotten |= r->full;
+		open_again(u, r);
 		*r = (struct udp_room){.used = true,
 				       .local = true,
 				       .budget = u->rcvbuf / 8 < QUEUE_MAX ? u->rcvbuf / 8 : QUEUE_MAX / 2};
@@ -127,28 +150,36 @@ static struct udp_room *room_of(struct vs_udpio *u, const uint8_t gid[16])
 	return r;
 }
 
+bool vs_udpio_has_room(const struct vs_udpio *u, const uint8_t gid[16])
+{
+	const struct udp_room *r = &u->room[index_of(gid)];
+
+	return u->n_full == 0 || !r->full || memcmp(r->gid, gid, 16) != 0;
+}
+
 /* A new budget; 0: there is no room now. */
-static void refill(struct vs_udpio *u, struct udp_room *r, const union udp_address *to)
+static void refill(struct vs_udpio *u, struct udp_room *r, uint64_t now_ns)
 {
 	uint32_t used = 0, allowed = 0, free_bytes;
+	union udp_address to;
 
-	if (!ask(u, r, to, &used, &allowed)) {
+	to_room(&to, r);
+	if (!ask(u, r, &to, &used, &allowed)) {
 		r->local = false; /* nobody there, or elsewhere: asked again when the entry is made anew */
 		return;
 	}
 	allowed = allowed / 4 * 3 < QUEUE_MAX ? allowed / 4 * 3 : QUEUE_MAX;
 	free_bytes = used < allowed ? allowed - used : 0;
 	r->budget = free_bytes / 2; /* others may send too */
-	if (r->budget < allowed / 16)
-		r->budget = 0;
-}
-
-static void to_room(union udp_address *to, const struct udp_room *r)
-{
-	static const uint8_t prefix[12] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff};
-
-	memset(to, 0, sizeof(*to));
-	to->any.sa_family = memcmp(r->gid, prefix, sizeof(prefix)) == 0 ? AF_INET : AF_INET6;
+	if (r->budget >= allowed / GRANT)
+		return;
+	r->budget = 0;
+	if (r->full_since == 0) {
+		r->full_since = now_ns;
+		u->stats.stalls++;
+	}
+	if (now_ns - r->full_since >= STALL_MAX_NS)
+		r->budget = allowed / GRANT; /* it sleeps, and may lose this */
 }
 
 void udp_room_take(struct vs_udpio *u, const uint8_t gid[16], uint32_t bytes)
@@ -166,35 +197,38 @@ void udp_room_take(struct vs_udpio *u, const uint8_t gid[16], uint32_t bytes)
 		return;
 	}
 	r->budget = 0;
-	if (u->full == NULL) {
-		u->full = r;
-		u->full_since = u->next_ask = 0;
+	if (!r->full) {
+		r->full = true;
+		r->full_since = r->next_ask = 0;
+		u->n_full++;
 	}
 }
 
 /* The kernel is asked once everything that is to count has been sent. */
+bool vs_udpio_look(struct vs_udpio *u, uint64_t now_ns)
+{
+	bool opened = u->forgotten;
+
+	u->forgotten = false;
+	for (unsigned i = 0; i < ROOMS && u->n_full > 0; i++) {
+		struct udp_room *r = &u->room[i];
+
+		if (!r->full || now_ns < r->next_ask)
+			continue;
+		vs_udpio_flush(u);
+		refill(u, r, now_ns);
+		if (r->local && r->budget == 0) {
+			r->next_ask = now_ns + ASK_AGAIN_NS;
+		} else {
+			open_again(u, r);
+			opened = true;
+		}
+	}
+	return opened;
+}
+
 bool vs_udpio_ready(struct vs_udpio *u, uint64_t now_ns)
 {
-	union udp_address to;
-	struct udp_room *r = u->full;
-
-	if (r == NULL)
-		return true;
-	if (now_ns < u->next_ask)
-		return false;
-	vs_udpio_flush(u);
-	to_room(&to, r);
-	refill(u, r, &to);
-	if (r->local && r->budget == 0) {
-		if (u->full_since == 0) {
-			u->full_since = now_ns;
-			u->stats.stalls++;
-		}
-		u->next_ask = now_ns + ASK_AGAIN_NS;
-		if (now_ns - u->full_since < STALL_MAX_NS)
-			return false;
-		/* It sleeps: one packet, so that nobody else waits for it for ever. */
-	}
-	u->full = NULL;
-	return true;
+	(void)vs_udpio_look(u, now_ns);
+	return u->n_full == 0;
 }

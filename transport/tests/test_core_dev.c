@@ -271,6 +271,114 @@ START_TEST(qps_take_turns_packet_by_packet)
 }
 END_TEST
 
+/* No room at one host; how often that was asked is counted. */
+struct full_host {
+	uint8_t last; /* byte of its GID */
+	unsigned asked;
+};
+
+static bool has_room(void *ctx, const uint8_t dgid[16])
+{
+	struct full_host *f = ctx;
+
+	f->asked++;
+	return dgid[15] != f->last;
+}
+
+/* The first QP sends to host 2, the second to host 3; one of the hosts is full. Requests and answers wait. */
+START_TEST(who_waits_for_room_does_not_hold_up_the_others)
+{
+	struct rig *r = rig_new(NULL);
+	struct vs_qp *two = second_qp(r);
+	struct full_host full = {.last = (uint8_t)(2 + _i)};
+	struct vs_sge sge;
+	struct vs_send_wr wr = rig_wr(r, VS_WR_SEND, 1, &sge, 0, 3000);
+	struct vs_pkt p;
+
+	two->attr.av.dgid[15] = 3;
+	r->dev->attr.has_room = has_room;
+	r->dev->attr.has_room_ctx = &full;
+	rig_in_send(r, VS_OP_RC_SEND_ONLY, RIG_PEER_PSN, 4); /* an RNR NAK is due */
+	ck_assert_int_eq(vs_qp_post_send(r->qp, &wr), VS_OK);
+	ck_assert_int_eq(vs_qp_post_send(two, &wr), VS_OK);
+	for (unsigned i = 0; i < (_i == 0 ? 3 : 4); i++) {
+		ck_assert(rig_out(r, &p));
+		ck_assert_uint_eq(p.ipv4.dst[3], _i == 0 ? 3 : 2);
+	}
+	rig_expect_silence(r);
+	ck_assert(vs_dev_waits_for_room(r->dev));
+	ck_assert(!vs_dev_has_output(r->dev));
+	/* Whoever wakes it meanwhile changes nothing, and nobody is asked for nothing. */
+	full.asked = 0;
+	ck_assert_int_eq(vs_qp_post_send(_i == 0 ? r->qp : two, &wr), VS_OK);
+	rig_expect_silence(r);
+	ck_assert_uint_eq(full.asked, 0);
+	/* Asked again, it still has to wait; and then not any more. */
+	vs_dev_resume(r->dev);
+	rig_expect_silence(r);
+	ck_assert_uint_eq(full.asked, 1);
+	full.last = 0;
+	vs_dev_resume(r->dev);
+	ck_assert(!vs_dev_waits_for_room(r->dev));
+	ck_assert_uint_eq(rig_drain(r), _i == 0 ? 7 : 6);
+	rig_free(r);
+}
+END_TEST
+
+/* A datagram waits for its own destination. */
+START_TEST(a_datagram_waits_for_room_at_its_destination)
+{
+	struct rig_opt o = {.type = VS_QPT_UD};
+	struct rig *r = rig_new(&o);
+	struct full_host full = {.last = 2};
+	struct vs_av av = rig_attr(r).av;
+	struct vs_sge sge;
+	struct vs_send_wr wr = rig_wr(r, VS_WR_SEND, 1, &sge, 0, 8);
+	struct vs_pkt p;
+	int err;
+
+	wr.ud.ah = vs_ah_create(r->pd, &av, &err);
+	ck_assert_ptr_nonnull(wr.ud.ah);
+	r->dev->attr.has_room = has_room;
+	r->dev->attr.has_room_ctx = &full;
+	ck_assert_int_eq(vs_qp_post_send(r->qp, &wr), VS_OK);
+	rig_expect_silence(r);
+	ck_assert(vs_dev_waits_for_room(r->dev));
+	rig_expect_no_wc(r);
+	full.last = 3;
+	vs_dev_resume(r->dev);
+	ck_assert(rig_out(r, &p));
+	ck_assert_uint_eq(p.ipv4.dst[3], 2);
+	rig_expect_silence(r);
+	rig_free(r);
+}
+END_TEST
+
+/* Reset or destroyed while it waits: nothing of it is left to send. */
+START_TEST(who_waits_for_room_can_be_reset_and_destroyed)
+{
+	struct rig *r = rig_new(NULL);
+	struct vs_qp *two = second_qp(r);
+	struct full_host full = {.last = 2};
+	struct vs_qp_attr reset = {.state = VS_QPS_RESET};
+	struct vs_sge sge;
+	struct vs_send_wr wr = rig_wr(r, VS_WR_SEND, 1, &sge, 0, 8);
+
+	r->dev->attr.has_room = has_room;
+	r->dev->attr.has_room_ctx = &full;
+	ck_assert_int_eq(vs_qp_post_send(r->qp, &wr), VS_OK);
+	ck_assert_int_eq(vs_qp_post_send(two, &wr), VS_OK);
+	rig_expect_silence(r);
+	ck_assert_int_eq(vs_qp_modify(r->qp, &reset, VS_QP_STATE), VS_OK);
+	ck_assert_int_eq(vs_qp_destroy(two), VS_OK);
+	full.last = 0;
+	vs_dev_resume(r->dev);
+	rig_expect_silence(r);
+	ck_assert(!vs_dev_waits_for_room(r->dev));
+	rig_free(r);
+}
+END_TEST
+
 START_TEST(answers_go_before_requests_of_the_same_qp)
 {
 	struct rig *r = rig_new(NULL);
@@ -475,6 +583,9 @@ Suite *vs_suite(void)
 	tcase_add_test(tc, time_never_runs_backwards);
 	tcase_add_test(tc, events_carry_time_and_name);
 	tcase_add_test(tc, qps_take_turns_packet_by_packet);
+	tcase_add_loop_test(tc, who_waits_for_room_does_not_hold_up_the_others, 0, 2);
+	tcase_add_test(tc, a_datagram_waits_for_room_at_its_destination);
+	tcase_add_test(tc, who_waits_for_room_can_be_reset_and_destroyed);
 	tcase_add_test(tc, answers_go_before_requests_of_the_same_qp);
 	tcase_add_test(tc, what_goes_out_is_named_in_its_meta);
 	tcase_add_test(tc, devices_of_one_trace_count_packets_together);

@@ -326,6 +326,59 @@ START_TEST(who_never_reads_is_not_waited_for_for_ever)
 }
 END_TEST
 
+/* As send_packet, to another end. */
+static void send_to(const uint8_t gid[16], uint32_t psn, uint32_t len)
+{
+	uint8_t before[16];
+
+	memcpy(before, gid_b, 16);
+	memcpy(gid_b, gid, 16);
+	send_packet(psn, len);
+	vs_udpio_flush(a);
+	memcpy(gid_b, before, 16);
+}
+
+/* b never reads. c does, and gets everything while b is full: nobody waits for anybody but the own receiver. */
+START_TEST(a_full_receiver_does_not_hold_up_others)
+{
+	uint8_t gid_c[16];
+	struct vs_udpio *c;
+	struct inbox in = {0};
+	unsigned to_b = 0, to_c = 0;
+	uint64_t now = 1;
+
+	set_up(_i == 1);
+	choose(gid_c, 3);
+	c = open_end(gid_c, _i == 1, 0);
+	while (to_b < 100000 && (vs_udpio_look(a, now) || vs_udpio_has_room(a, gid_b)))
+		send_to(gid_b, to_b++, 4096);
+	ck_assert(!vs_udpio_has_room(a, gid_b));
+	/* A burst fills c's budget, too: it is asked, has room, and goes on. For 10 ms at most: b is still waited for.
+	 */
+	for (now += 1000; to_c < 5000; now += 2000) {
+		(void)vs_udpio_look(a, now);
+		ck_assert(!vs_udpio_has_room(a, gid_b));
+		for (unsigned i = 0; i < 8 && vs_udpio_has_room(a, gid_c); i++)
+			send_to(gid_c, to_c++, 4096);
+		(void)vs_udpio_receive(c, 64, take, &in);
+	}
+	while (vs_udpio_receive(c, 64, take, &in) > 0)
+		;
+	ck_assert_uint_eq(in.n, to_c);
+	ck_assert_uint_eq(in.good, to_c);
+	/* After a while b gets a little, and after that nothing again. */
+	now += 25000000;
+	ck_assert(vs_udpio_look(a, now));
+	ck_assert(vs_udpio_has_room(a, gid_b));
+	for (to_b = 0; to_b < 1000 && (vs_udpio_look(a, now) || vs_udpio_has_room(a, gid_b)); to_b++)
+		send_to(gid_b, to_b, 4096);
+	ck_assert_uint_gt(to_b, 0);
+	ck_assert_uint_lt(to_b, 1000);
+	vs_udpio_close(c);
+	tear_down();
+}
+END_TEST
+
 /* A datagram from a to everybody in the group, as make_packet makes one to b. */
 static void send_to_group(const uint8_t group[16])
 {
@@ -417,6 +470,7 @@ Suite *vs_suite(void)
 	tcase_add_test(t, who_has_sent_with_our_ids_is_held_to_them);
 	tcase_add_loop_test(t, a_full_receiver_stops_the_sender_and_nothing_is_lost, 0, 8);
 	tcase_add_test(t, who_never_reads_is_not_waited_for_for_ever);
+	tcase_add_loop_test(t, a_full_receiver_does_not_hold_up_others, 0, 2);
 	tcase_add_loop_test(t, multicast_reaches_every_member_but_the_sender_once, 0, 2);
 	tcase_add_test(t, an_address_that_is_taken_or_not_local_says_so);
 	tcase_set_timeout(t, 30);

@@ -20,7 +20,7 @@ struct vs_sim;
 enum ref_sent {
 	REF_SENT_ALL,
 	REF_SENT_SOME,   /* there is more, but receive first */
-	REF_SENT_NO_ROOM /* a receiver is full: call again soon */
+	REF_SENT_NO_ROOM /* what is left waits for receivers that are full: call again soon */
 };
 
 struct ref_wire_ops {

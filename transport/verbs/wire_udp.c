@@ -143,19 +143,29 @@ static bool send_one(struct wire_udp *w)
 	return true;
 }
 
+static bool look_for_room(struct wire_udp *w)
+{
+	if (!vs_udpio_look(w->udp, w->now))
+		return false;
+	vs_dev_resume(w->dev);
+	return true;
+}
+
 static enum ref_sent send_packets(struct ref_wire *wire, uint64_t now_ns)
 {
 	struct wire_udp *w = self(wire);
 	unsigned n = 0;
-	bool room;
 
 	w->now = now_ns;
 	if (w->impair != NULL)
 		ref_impair_expire(w->impair, now_ns);
-	while ((room = vs_udpio_ready(w->udp, now_ns)) && n < TURN && send_one(w))
-		n++;
+	look_for_room(w);
+	do
+		while (n < TURN && send_one(w))
+			n++;
+	while (n < TURN && vs_dev_waits_for_room(w->dev) && look_for_room(w));
 	vs_udpio_flush(w->udp);
-	return !room ? REF_SENT_NO_ROOM : n == TURN ? REF_SENT_SOME : REF_SENT_ALL;
+	return n == TURN ? REF_SENT_SOME : vs_dev_waits_for_room(w->dev) ? REF_SENT_NO_ROOM : REF_SENT_ALL;
 }
 
 static uint64_t deadline(const struct ref_wire *wire)
@@ -174,6 +184,11 @@ static bool neighbour(void *ctx, const uint8_t gid[16], uint8_t mac[6])
 	return true;
 }
 
+static bool has_room(void *ctx, const uint8_t dgid[16])
+{
+	return vs_udpio_has_room(ctx, dgid);
+}
+
 static struct vs_dev *create(struct ref_wire *wire, struct vs_dev_attr *attr, int *err)
 {
 	struct wire_udp *w = self(wire);
@@ -184,6 +199,8 @@ static struct vs_dev *create(struct ref_wire *wire, struct vs_dev_attr *attr, in
 	}
 	ref_mac_of(w->attr.addr[0], attr->mac);
 	attr->node_guid = ref_guid_of(w->attr.addr[0]);
+	attr->has_room = has_room;
+	attr->has_room_ctx = w->udp;
 	attr->max_mcast_grp = VS_UDPIO_GROUPS;
 	attr->neighbour = neighbour;
 	attr->rc_window = vs_udpio_window(w->udp, vs_mtu_bytes(w->mtu));

@@ -106,6 +106,12 @@ struct vs_dev_attr {
 	/* Destination MAC of a GID; false: unknown (the verb is refused). NULL: only av.dmac is used. */
 	bool (*neighbour)(void *ctx, const uint8_t gid[16], uint8_t mac[6]);
 	void *neighbour_ctx;
+	/*
+	 * False: what goes to this GID has to wait (the receiver is full). Its QPs then wait until vs_dev_resume, the
+	 * others go on; MADs of the connection manager never wait. NULL: nothing ever has to.
+	 */
+	bool (*has_room)(void *ctx, const uint8_t dgid[16]);
+	void *has_room_ctx;
 	struct vs_cc_attr cc;
 
 	/* Limits; 0 takes the default in parentheses. */
@@ -173,6 +179,9 @@ size_t vs_dev_output(struct vs_dev *dev, uint8_t *buf, size_t cap, struct vs_pkt
  * makes no packet) and return 0: then this is false until something happens.
  */
 bool vs_dev_has_output(const struct vs_dev *dev);
+/* QPs that wait for room at their destination: whether there are any, and that they are asked again. */
+bool vs_dev_waits_for_room(const struct vs_dev *dev);
+void vs_dev_resume(struct vs_dev *dev);
 
 /* Earliest timer; VS_NEVER when none runs. May lie in the past: then expire is due. */
 uint64_t vs_dev_deadline(const struct vs_dev *dev);

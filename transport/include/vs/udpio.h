@@ -91,9 +91,14 @@ uint8_t *vs_udpio_slot(struct vs_udpio *u);
 void vs_udpio_commit(struct vs_udpio *u, size_t ip_off, size_t len);
 void vs_udpio_flush(struct vs_udpio *u);
 /*
- * False: a receiver on this host is full, so send nothing for a while (tens of microseconds) if it can wait. It
- * turns true again when there is room, and after some milliseconds in any case.
+ * A UDP socket has no back-pressure, so receivers on this host are watched. False: the one at this GID (::ffff:a.b.c.d
+ * for IPv4) is full, so send nothing there for a while (tens of microseconds) if it can wait. It turns true again, in
+ * vs_udpio_look, when there is room; after some milliseconds in any case, for a little.
  */
+bool vs_udpio_has_room(const struct vs_udpio *u, const uint8_t gid[16]);
+/* Looks at the receivers that are full, having flushed. True: one of them has room again. */
+bool vs_udpio_look(struct vs_udpio *u, uint64_t now_ns);
+/* For who sends to one receiver: looks, and is true when none is full. */
 bool vs_udpio_ready(struct vs_udpio *u, uint64_t now_ns);
 
 #endif
