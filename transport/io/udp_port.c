@@ -2,7 +2,8 @@
 /*
  * udp_port.c - sending sockets: one per source port, which a queue pair keeps for its life (A17.3.2.1). Ports are
  * made when first used, up to half of the descriptors that the process may have; then one that was not used for
- * longest gives way, or there is none.
+ * longest gives way, or there is none. Nobody says when a queue pair is gone: sockets that were not used while others
+ * were for long are closed when one more is made.
  */
 #define _GNU_SOURCE /* sendmmsg, recvmmsg */
 #include <string.h>
@@ -12,6 +13,7 @@
 #include "io/udp.h"
 
 #define SNDBUF (4 << 20)
+#define IDLE 100000u /* uses of others */
 
 void udp_ports_init(struct vs_udpio *u)
 {
@@ -54,6 +56,19 @@ static int open_port(const struct vs_udpio *u, unsigned addr, uint16_t sport)
 	return fd;
 }
 
+static void close_idle(struct vs_udpio *u)
+{
+	for (unsigned i = 0; i < PORT_SETS * PORT_WAYS; i++) {
+		struct udp_port *p = &u->port[i / PORT_WAYS][i % PORT_WAYS];
+
+		if (p->fd < 0 || u->clock - p->used < IDLE)
+			continue;
+		close(p->fd);
+		p->fd = -1;
+		u->n_ports--;
+	}
+}
+
 int udp_port_fd(struct vs_udpio *u, unsigned addr, uint16_t sport)
 {
 	struct udp_port *set = u->port[sport % PORT_SETS], *victim = &set[0];
@@ -70,6 +85,7 @@ int udp_port_fd(struct vs_udpio *u, unsigned addr, uint16_t sport)
 		if (p->fd < 0 ? victim->fd >= 0 : victim->fd >= 0 && p->used < victim->used)
 			victim = p;
 	}
+	close_idle(u);
 	if (victim->fd < 0 && u->n_ports >= u->max_ports)
 		return -1;
 	fd = open_port(u, addr, sport);

@@ -127,6 +127,25 @@ check-hostile: $(VERBS_LIB) $(RUN_BIN) $(HOSTILE) ## ref0 under packets with ran
 	@scripts/deps.sh apps
 	@transport/verbs/tests/hostile.sh $(B) $(HOSTILE_SECONDS)
 
+# Messages of every kind, lost packets, peers that are killed. MESSAGES=10000000: the long form.
+SOAK := $(B)/tests/ref0_soak
+CHECK_TARGETS  += check-soak-ref0
+CHECK_PROGRAMS += $(SOAK)
+ASAN_TARGETS   += check-soak-ref0
+
+$(SOAK): $(call obj,transport/tests/ref0_soak.c transport/tests/ref0_soak_link.c)
+	@mkdir -p $(@D)
+	$(CC) $(OPT) $(SANFLAGS) $(LDFLAGS) -o $@ $^ -libverbs
+
+check-soak-ref0: $(VERBS_LIB) $(CM_LIB) $(RUN_BIN) $(SOAK)
+	@scripts/deps.sh apps
+	@transport/verbs/tests/soak.sh $(B) $(if $(SAN),20000,60000)
+	@SOAK_DEVIATION=fence_ignored transport/verbs/tests/soak.sh $(B) 60000
+
+soak-ref0: $(VERBS_LIB) $(CM_LIB) $(RUN_BIN) $(SOAK) ## ref0 over 64 queue pairs, with loss and peers that are killed (MESSAGES=10000000)
+	@scripts/deps.sh apps
+	@transport/verbs/tests/soak.sh $(B) $(or $(MESSAGES),1000000)
+
 # The application's threads and ours: a build of its own, the runtime in front of everything.
 check-tsan: ## the verbs device under ThreadSanitizer
 	@$(MAKE) B=$(B)/tsan OPT='-O1 -g' SANFLAGS=-fsanitize=thread $(B)/tsan/lib/verbscope/libibverbs.so.1 $(B)/tsan/tests/verbs_abi
@@ -137,4 +156,4 @@ bench-ref0: $(VERBS_LIB) $(RUN_BIN) ## speed of ref0 against iperf3 TCP over loo
 	@scripts/deps.sh apps bench
 	@transport/verbs/tests/bench.sh $(B)
 
-.PHONY: cm-capture check-apps check-verbs check-sim-wire check-hostile check-tsan bench-ref0
+.PHONY: cm-capture check-apps check-verbs check-sim-wire check-hostile check-soak-ref0 soak-ref0 check-tsan bench-ref0
