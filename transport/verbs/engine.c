@@ -76,7 +76,7 @@ static uint64_t next_deadline(void)
 static void send_all(uint64_t now)
 {
 	ref.output = ref.wire->ops->send(ref.wire, now);
-	ref.deferred = ref.deferred_bytes = 0;
+	ref.deferred = ref.deferred_bytes = ref.held = 0;
 }
 
 static unsigned receive(uint64_t now)
@@ -139,6 +139,8 @@ bool ref_enter(void)
 		return false;
 	for (unsigned i = 0; i < ref.n_devs; i++)
 		vs_dev_set_now(ref.dev[i], ref_now());
+	if (ref.held > 0)
+		send_all(ref_now()); /* it may be the end of the queue pair */
 	return true;
 }
 
@@ -208,7 +210,6 @@ void ref_leave_poll(int got)
 		ref_leave_quiet();
 		return;
 	}
-	ref.held = 0;
 	if (ref.sim == NULL && !must_send(ref.received_at))
 		ref_leave_quiet();
 	else

@@ -112,7 +112,7 @@ void ref_send(void);
 bool ref_poll_wire(void);
 /*
  * Leaves after a poll with `got` completions. Who has got one is likely to answer it: what is to be sent (mostly
- * acknowledges) goes with the answer, with the next empty poll, or when the thread has ticked.
+ * acknowledges) goes with the answer, with the next empty poll or other verb, or when the thread has ticked.
  */
 void ref_leave_poll(int got);
 /* Wakes the thread so that it waits for packets again. */
