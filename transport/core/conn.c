@@ -258,7 +258,7 @@ struct vs_listener *vs_listen(struct vs_dev *dev, uint64_t service_id, uint64_t 
 		*err = vs_refuse(dev, VS_ERR_UNSUPPORTED, VS_REASON_CONN_STATE);
 	else if (vs_listener_find(dev, service_id) != NULL)
 		*err = vs_refuse(dev, VS_ERR_BUSY, VS_REASON_SERVICE_TAKEN);
-	else if (!fill_pool(dev, VS_CONN_BACKLOG) || (l = vs_alloc(dev, sizeof(*l))) == NULL)
+	else if (!fill_pool(dev, dev->attr.cm_backlog) || (l = vs_alloc(dev, sizeof(*l))) == NULL)
 		*err = vs_refuse(dev, VS_ERR_NOSPACE, VS_REASON_LIMIT_CONN);
 	if (l == NULL)
 		return NULL;
@@ -336,7 +336,7 @@ struct vs_conn *vs_sidr_resolve(struct vs_dev *dev, const struct vs_conn_param *
 
 static void accept_as(struct vs_conn *c, const struct vs_conn_param *p)
 {
-	(void)fill_pool(c->dev, VS_CONN_BACKLOG); /* whoever is accepted leaves room for the next */
+	(void)fill_pool(c->dev, c->dev->attr.cm_backlog); /* whoever is accepted leaves room for the next */
 	c->param = *p;
 	/* Never more than the peer has: it may lower, not raise. */
 	c->param.responder_resources =
@@ -467,6 +467,7 @@ enum vs_conn_state vs_conn_state(const struct vs_conn *c)
 int vs_conn_qp_attr(const struct vs_conn *c, enum vs_qp_state to, struct vs_qp_attr *attr, uint32_t *mask)
 {
 	uint8_t ird = c->param.responder_resources, ord = c->param.initiator_depth;
+	bool uc = c->active ? c->param.uc : c->peer.uc; /* the REQ says it */
 
 	memset(attr, 0, sizeof(*attr));
 	attr->state = to;
@@ -488,8 +489,9 @@ int vs_conn_qp_attr(const struct vs_conn *c, enum vs_qp_state to, struct vs_qp_a
 		attr->rq_psn = c->param.starting_psn; /* what a REQ or REP names is where its receiver begins */
 		attr->max_dest_rd_atomic = ird;
 		attr->min_rnr_timer = 12; /* 0.64 ms */
-		*mask |= VS_QP_AV | VS_QP_PATH_MTU | VS_QP_DEST_QPN | VS_QP_RQ_PSN | VS_QP_MAX_DEST_RD_ATOMIC |
-			 VS_QP_MIN_RNR_TIMER;
+		*mask |= VS_QP_AV | VS_QP_PATH_MTU | VS_QP_DEST_QPN | VS_QP_RQ_PSN;
+		if (!uc)
+			*mask |= VS_QP_MAX_DEST_RD_ATOMIC | VS_QP_MIN_RNR_TIMER;
 		return VS_OK;
 	case VS_QPS_RTS:
 		attr->timeout = c->active ? c->param.local_ack_timeout : c->peer.local_ack_timeout;
@@ -497,7 +499,9 @@ int vs_conn_qp_attr(const struct vs_conn *c, enum vs_qp_state to, struct vs_qp_a
 		attr->rnr_retry = c->peer.rnr_retry; /* what the peer said in REQ or REP */
 		attr->sq_psn = c->peer.starting_psn;
 		attr->max_rd_atomic = ord;
-		*mask |= VS_QP_TIMEOUT | VS_QP_RETRY_CNT | VS_QP_RNR_RETRY | VS_QP_SQ_PSN | VS_QP_MAX_QP_RD_ATOMIC;
+		*mask |= VS_QP_SQ_PSN;
+		if (!uc)
+			*mask |= VS_QP_TIMEOUT | VS_QP_RETRY_CNT | VS_QP_RNR_RETRY | VS_QP_MAX_QP_RD_ATOMIC;
 		return VS_OK;
 	default:
 		return VS_ERR_INVAL;
@@ -519,6 +523,32 @@ void vs_conn_destroy(struct vs_conn *c)
 	dev->cause = 0;
 }
 
+void vs_conn_peer_gone(struct vs_conn *c)
+{
+	c->dev->cause = c->sent_cause;
+	switch (c->state) {
+	case VS_CONN_REQ_SENT:
+	case VS_CONN_MRA_REQ_RCVD:
+		vs_conn_event_push(c, VS_CONN_EV_REJECTED, VS_CM_REJ_SERVICE_ID, NULL, 0);
+		vs_conn_close(c);
+		break;
+	case VS_CONN_SIDR_REQ_SENT:
+		vs_conn_event_push(c, VS_CONN_EV_SIDR_RESPONSE, VS_CM_SIDR_UNSUPPORTED, NULL, 0);
+		vs_conn_close(c);
+		break;
+	case VS_CONN_ESTABLISHED:
+	case VS_CONN_REP_SENT:
+	case VS_CONN_MRA_REP_RCVD:
+	case VS_CONN_DREQ_SENT:
+		vs_conn_timewait(c);
+		vs_conn_event_push(c, VS_CONN_EV_DISCONNECTED, 0, NULL, 0);
+		break;
+	default: /* our turn: what we say next will find nobody */
+		break;
+	}
+	c->dev->cause = 0;
+}
+
 /* ---- timers ---- */
 
 static void unreachable(struct vs_conn *c)
@@ -527,7 +557,7 @@ static void unreachable(struct vs_conn *c)
 
 	if (dreq) { /* the peer is gone: so is the connection */
 		vs_conn_timewait(c);
-		vs_conn_event_push(c, VS_CONN_EV_DISCONNECTED, 0, NULL, 0);
+		vs_conn_event_push(c, VS_CONN_EV_DISCONNECTED, VS_CONN_NO_ANSWER, NULL, 0);
 		return;
 	}
 	vs_conn_event_push(c, VS_CONN_EV_UNREACHABLE, 0, NULL, 0);

@@ -16,8 +16,6 @@
 #define VS_CONN_MADS 256    /* MADs that wait to be sent; more are lost, as on a wire: everyone retries */
 #define VS_CONN_EVENTS 1024 /* events that the application has not taken; REQs are dropped when it is 3/4 full */
 
-#define VS_CONN_BACKLOG 64 /* REQs that may wait for accept or reject; more are dropped and come again */
-
 struct vs_conn {
 	struct vs_dev *dev;
 	enum vs_conn_state state;
@@ -54,7 +52,7 @@ struct vs_conn_mad {
 
 struct vs_conn_state_block {
 	struct vs_node conns, listeners;
-	struct vs_node pool; /* connections not in use: a listening device keeps VS_CONN_BACKLOG of them */
+	struct vs_node pool; /* connections not in use: a listening device keeps attr.cm_backlog of them */
 	uint32_t pooled;
 	struct vs_conn **slot; /* by the low bits of the local id */
 	uint32_t slots, count;

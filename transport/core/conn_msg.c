@@ -80,6 +80,7 @@ void vs_conn_send_req(struct vs_conn *c, const struct vs_conn_param *p)
 	m.req.remote_cm_response_timeout = p->cm_response_timeout;
 	m.req.local_cm_response_timeout = p->cm_response_timeout;
 	m.req.flow_control = p->flow_control;
+	m.req.transport = p->uc ? VS_CM_TRANSPORT_UC : VS_CM_TRANSPORT_RC;
 	m.req.psn = p->starting_psn;
 	m.req.retry_count = p->retry_count;
 	m.req.pkey = a->pkeys[0];

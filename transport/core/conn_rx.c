@@ -130,6 +130,7 @@ static void take_req(struct vs_conn *c, const struct rx_cm *r)
 	c->tid = r->mad.transaction_id;
 	p->service_id = q->service_id;
 	p->path_mtu = (enum vs_mtu)q->path_mtu;
+	p->uc = q->transport == VS_CM_TRANSPORT_UC;
 	p->qpn = q->qpn;
 	p->starting_psn = q->psn;
 	p->responder_resources = q->responder_resources;
@@ -163,7 +164,7 @@ static void rx_req(struct rx_cm *r)
 			vs_conn_ask_disconnect(c);
 	} else if (l == NULL) {
 		reject(r, q->local_comm_id, VS_CM_REJ_SERVICE_ID, NULL, 0);
-	} else if (q->transport > 1) {
+	} else if (q->transport > VS_CM_TRANSPORT_UC) {
 		reject(r, q->local_comm_id, VS_CM_REJ_TRANSPORT_TYPE, NULL, 0);
 	} else if (q->path_mtu < VS_MTU_256 || q->path_mtu > r->dev->attr.active_mtu) {
 		reject(r, q->local_comm_id, VS_CM_REJ_MTU, &mtu, 1);

@@ -152,6 +152,7 @@ static void fill_defaults(struct vs_dev_attr *a)
 	DEFAULT(max_mcast_qp_attach, 32);
 	DEFAULT(ack_every, 16);
 	DEFAULT(rc_window, 1024);
+	DEFAULT(cm_backlog, 64);
 	DEFAULT(active_mtu, VS_MTU_4096);
 #undef DEFAULT
 }
@@ -163,8 +164,8 @@ static bool attr_ok(const struct vs_dev_attr *a)
 	       a->max_cq <= 1u << 20 && a->max_mr <= 1u << 20 && a->max_mw <= 1u << 20 && a->max_qp_wr <= 1u << 20 &&
 	       a->max_srq_wr <= 1u << 20 && a->max_cqe <= 1u << 24 && a->max_sge <= 256 && a->max_inline <= 4096 &&
 	       a->max_rd_atomic <= 128 && a->max_mcast_grp <= 4096 && a->max_mcast_qp_attach <= 4096 &&
-	       a->rc_window < VS_PSN_HALF && a->ack_every <= a->rc_window && vs_mtu_bytes(a->active_mtu) != 0 &&
-	       a->cc.ecn <= 2 && VS_DEVIATION_COUNT <= 64;
+	       a->cm_backlog <= 4096 && a->rc_window < VS_PSN_HALF && a->ack_every <= a->rc_window &&
+	       vs_mtu_bytes(a->active_mtu) != 0 && a->cc.ecn <= 2 && VS_DEVIATION_COUNT <= 64;
 }
 
 static uint32_t power_of_two(uint32_t n)

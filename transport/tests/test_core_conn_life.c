@@ -222,7 +222,81 @@ START_TEST(a_dreq_is_sent_as_often_as_its_side_agreed)
 	}
 	ck_assert_uint_eq(n, expected);
 	ck_assert_int_eq(vs_conn_state(c), VS_CONN_TIMEWAIT);
-	ck_assert_uint_eq(expect_event(r, VS_CONN_EV_DISCONNECTED).status, 0);
+	ck_assert_uint_eq(expect_event(r, VS_CONN_EV_DISCONNECTED).status, VS_CONN_NO_ANSWER);
+	rig_free(r);
+}
+END_TEST
+
+/* Whoever knows that the peer's process is gone says what its host would have said. */
+START_TEST(a_peer_that_is_gone_ends_what_waits_for_it)
+{
+	static const struct {
+		enum vs_conn_event_type type;
+		uint32_t status;
+		enum vs_conn_state after;
+	} end[] = {{VS_CONN_EV_REJECTED, VS_CM_REJ_SERVICE_ID, VS_CONN_CLOSED},
+		   {VS_CONN_EV_SIDR_RESPONSE, VS_CM_SIDR_UNSUPPORTED, VS_CONN_CLOSED},
+		   {VS_CONN_EV_DISCONNECTED, 0, VS_CONN_TIMEWAIT},
+		   {VS_CONN_EV_DISCONNECTED, 0, VS_CONN_TIMEWAIT},
+		   {VS_CONN_EV_DISCONNECTED, 0, VS_CONN_TIMEWAIT}};
+	struct rig *r = rig_new(&reset);
+	struct vs_conn_param p = param(r);
+	struct vs_conn_event e;
+	struct vs_conn *c;
+	uint32_t id;
+	int err;
+
+	if (_i == 0)
+		c = vs_connect(r->dev, &p, 0, &err);
+	else if (_i == 1)
+		c = vs_sidr_resolve(r->dev, &p, 0, &err);
+	else
+		c = _i == 2 ? accepted(r, &id) : established(r, &id);
+	if (_i == 4)
+		ck_assert_int_eq(vs_disconnect(c), VS_OK);
+	rig_drain(r);
+	vs_conn_peer_gone(c);
+	e = expect_event(r, end[_i].type);
+	ck_assert(e.conn == c && e.status == end[_i].status);
+	ck_assert_int_eq(vs_conn_state(c), end[_i].after);
+	vs_conn_peer_gone(c); /* once is enough */
+	expect_no_event(r);
+	rig_advance(r, 600 * SEC);
+	if (end[_i].after == VS_CONN_TIMEWAIT)
+		expect_event(r, VS_CONN_EV_TIMEWAIT_EXIT);
+	expect_no_event(r);
+	rig_expect_silence(r);
+	rig_free(r);
+}
+END_TEST
+
+START_TEST(a_req_says_uc_and_its_attributes_have_no_retries)
+{
+	static const uint32_t rc_alone = VS_QP_MAX_DEST_RD_ATOMIC | VS_QP_MIN_RNR_TIMER | VS_QP_TIMEOUT |
+					 VS_QP_RETRY_CNT | VS_QP_RNR_RETRY | VS_QP_MAX_QP_RD_ATOMIC;
+	struct rig *r = rig_new(&reset);
+	struct vs_conn_param p = param(r);
+	struct vs_cm_msg m = req();
+	struct vs_qp_attr a;
+	struct vs_conn *c;
+	uint32_t rtr, rts;
+	int err;
+
+	if (_i == 0) {
+		p.uc = true;
+		c = vs_connect(r->dev, &p, 0, &err);
+		m = expect_mad(r, VS_CM_ATTR_REQ, NULL);
+		ck_assert_uint_eq(m.req.transport, 1);
+	} else {
+		ck_assert_ptr_nonnull(vs_listen(r->dev, SERVICE, 0, &err));
+		m.req.transport = 1;
+		in_mad(r, &m, 500);
+		c = expect_event(r, VS_CONN_EV_REQUEST).conn;
+	}
+	ck_assert_int_eq(vs_conn_qp_attr(c, VS_QPS_RTR, &a, &rtr), VS_OK);
+	ck_assert_int_eq(vs_conn_qp_attr(c, VS_QPS_RTS, &a, &rts), VS_OK);
+	ck_assert_uint_eq((rtr | rts) & rc_alone, 0);
+	ck_assert((rtr & VS_QP_RQ_PSN) && (rts & VS_QP_SQ_PSN));
 	rig_free(r);
 }
 END_TEST
@@ -443,25 +517,27 @@ START_TEST(there_are_as_many_connections_as_qps)
 }
 END_TEST
 
-START_TEST(a_listening_device_has_room_for_64_requests)
+START_TEST(a_listening_device_has_room_for_as_many_requests_as_it_was_told)
 {
-	struct rig *r = rig_new(&reset);
+	static const struct rig_opt few = {.stay_in_reset = true, .dev = {.cm_backlog = 3}};
+	const int room = _i == 0 ? 64 : 3;
+	struct rig *r = rig_new(_i == 0 ? &reset : &few);
 	struct vs_conn_param p = param(r);
 	struct vs_cm_msg m = req();
 	struct vs_conn *first = NULL;
 	int err, i;
 
 	ck_assert_ptr_nonnull(vs_listen(r->dev, SERVICE, 0, &err));
-	for (i = 0; i < 65; i++) {
+	for (i = 0; i <= room; i++) {
 		m.req.local_comm_id = PEER_ID + (uint32_t)i;
 		m.req.qpn = 0x1000 + (uint32_t)i;
 		in_mad(r, &m, 500);
 		if (i == 0)
 			first = expect_event(r, VS_CONN_EV_REQUEST).conn;
-		else if (i < 64)
+		else if (i < room)
 			expect_event(r, VS_CONN_EV_REQUEST);
 	}
-	expect_no_event(r); /* the 65th: as if it was lost */
+	expect_no_event(r); /* the last: as if it was lost */
 	rig_expect_silence(r);
 	ck_assert_int_eq(vs_accept(first, &p), VS_OK);
 	expect_mad(r, VS_CM_ATTR_REP, NULL);
@@ -623,6 +699,8 @@ Suite *vs_suite(void)
 	tcase_add_test(tc, data_establishes_the_connection_of_its_qp_alone);
 	tcase_add_loop_test(tc, time_wait_lasts_twice_the_ack_timeout_of_who_asked, 0, 2);
 	tcase_add_loop_test(tc, a_dreq_is_sent_as_often_as_its_side_agreed, 0, 2);
+	tcase_add_loop_test(tc, a_peer_that_is_gone_ends_what_waits_for_it, 0, 5);
+	tcase_add_loop_test(tc, a_req_says_uc_and_its_attributes_have_no_retries, 0, 2);
 	suite_add_tcase(s, tc);
 
 	tc = tcase_create("duplicates");
@@ -637,7 +715,7 @@ Suite *vs_suite(void)
 
 	tc = tcase_create("limits");
 	tcase_add_test(tc, there_are_as_many_connections_as_qps);
-	tcase_add_test(tc, a_listening_device_has_room_for_64_requests);
+	tcase_add_loop_test(tc, a_listening_device_has_room_for_as_many_requests_as_it_was_told, 0, 2);
 	tcase_add_test(tc, requests_are_dropped_while_events_pile_up);
 	tcase_add_loop_test(tc, a_full_event_queue_loses_the_newest, 0, 2);
 	tcase_add_test(tc, a_full_mad_queue_loses_the_newest);

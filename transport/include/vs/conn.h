@@ -39,14 +39,18 @@ enum vs_conn_event_type {
 	VS_CONN_EV_ESTABLISHED,  /* RTU came, or data before it (COMM_EST); active side: after RTU was sent */
 	VS_CONN_EV_REJECTED,     /* status = REJ reason */
 	VS_CONN_EV_UNREACHABLE,  /* retries exhausted */
-	VS_CONN_EV_DISCONNECTED, /* DREQ came, or DREP to ours */
+	VS_CONN_EV_DISCONNECTED, /* DREQ came, or DREP to ours; status = VS_CONN_NO_ANSWER: neither, all retries are
+				    used */
 	VS_CONN_EV_TIMEWAIT_EXIT,
 	VS_CONN_EV_SIDR_REQUEST,
 	VS_CONN_EV_SIDR_RESPONSE /* status = SIDR status; qpn and qkey of the peer */
 };
 
+#define VS_CONN_NO_ANSWER 1u
+
 struct vs_conn_param {
 	uint64_t service_id;
+	bool uc; /* of the REQ: the QPs are UC, not RC */
 	struct vs_av path;
 	enum vs_mtu path_mtu;
 	uint32_t qpn;
@@ -91,6 +95,11 @@ enum vs_conn_state vs_conn_state(const struct vs_conn *c);
  * vs_accept sets attr->rq_psn to the starting_psn that it is going to accept with.
  */
 int vs_conn_qp_attr(const struct vs_conn *c, enum vs_qp_state to, struct vs_qp_attr *attr, uint32_t *mask);
+/*
+ * Nobody is there any more, as whoever stands in for a host's connection manager has found out. A connection ends as by
+ * the DREQ of a process that was killed; a REQ or SIDR_REQ fails as by the answer of a host on which nobody listens.
+ */
+void vs_conn_peer_gone(struct vs_conn *c);
 /* Gives the handle up; time-wait goes on inside the device. */
 void vs_conn_destroy(struct vs_conn *c);
 /* 1: *e is the oldest event; 0: none. */

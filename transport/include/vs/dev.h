@@ -131,7 +131,8 @@ struct vs_dev_attr {
 	uint32_t first_msn; /* (0): MSN before the first message, to see its wrap without 2^24 of them */
 	bool e2e_credits;   /* advertise end-to-end credits (else syndrome code 31) */
 	bool allow_privileged_qkey;
-	bool cm_disabled; /* QP 1 belongs to the application */
+	uint32_t cm_backlog; /* (64): REQs that may wait for an answer; more are dropped and come again */
+	bool cm_disabled;    /* QP 1 belongs to the application */
 };
 
 /* NULL with *err set (VS_ERR_INVAL, VS_ERR_NOSPACE). The attributes are copied. */
