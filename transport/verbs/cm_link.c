@@ -124,6 +124,7 @@ const struct ref_cm_link *ref_cm_link(void)
 						.disconnect = vs_disconnect,
 						.sidr_reply = vs_sidr_reply,
 						.state = vs_conn_state,
+						.peer_gone = vs_conn_peer_gone,
 						.destroy = vs_conn_destroy,
 						.poll = vs_dev_poll_conn};
 

@@ -54,6 +54,7 @@ struct ref_cm_link {
 	int (*disconnect)(struct vs_conn *c);
 	int (*sidr_reply)(struct vs_conn *c, uint32_t status, const struct vs_conn_param *p);
 	enum vs_conn_state (*state)(const struct vs_conn *c);
+	void (*peer_gone)(struct vs_conn *c);
 	void (*destroy)(struct vs_conn *c);
 	int (*poll)(struct vs_dev *dev, struct vs_conn_event *e);
 };

@@ -7,8 +7,8 @@
  * a verb) or waits for an event. While the application polls, the thread looks only every TICK_NS whether it still
  * does, so that the two do not fight for packets; arming a completion queue ends that at once.
  *
- * A forked child has neither the thread nor the sockets: every verb fails in it with EIO, the parent goes on. What the
- * child starts with exec is a process of its own.
+ * A forked child has neither the thread nor the sockets: what it has inherited fails with EIO, the parent goes on. When
+ * it opens the device itself it gets an engine and an address of its own, as what it starts with exec does.
  */
 #define _GNU_SOURCE /* ppoll, pthread_setname_np */
 #include <poll.h>
@@ -299,6 +299,7 @@ static int create_device(unsigned i)
 		.max_sge = REF_SGES,
 		.max_inline = 512,
 		.max_mcast_qp_attach = 64,
+		.cm_backlog = 1024, /* as Linux */
 	};
 	int err;
 
@@ -374,13 +375,32 @@ static void after_fork_in_child(void)
 	pthread_mutex_unlock(&ref.lock);
 }
 
+/*
+ * In a child, which opens the device for itself: the parent's engine is left as it is, since objects of it are still
+ * about. They do nothing more.
+ */
+static void begin_anew(void)
+{
+	memset(ref.dev, 0, sizeof(ref.dev));
+	ref.contexts = NULL;
+	ref.pds = NULL;
+	ref.mrs = NULL;
+	ref.deliver_conn = NULL;
+	close(ref.kick); /* the parent has its own */
+	ref.kick = -1;
+	ref.output = REF_SENT_ALL;
+	ref.deferred = ref.deferred_bytes = 0;
+	ref.forked = false;
+	ref.is_child = true;
+}
+
 static int start_locked(void)
 {
 	static bool hooked;
 	int rc;
 
 	if (ref.forked)
-		return EIO;
+		begin_anew();
 	if (ref.dev[0] != NULL)
 		return 0;
 	rc = ref_config_read(&ref.config);

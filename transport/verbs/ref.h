@@ -50,6 +50,7 @@
 struct ref_config {
 	uint8_t addr[4][16];
 	unsigned n_addrs; /* 0: the first free 127.0.0.N */
+	bool may_move;    /* when the address is taken, too */
 	enum vs_mtu mtu;
 	uint64_t seed;
 	uint64_t deviations[REF_DEVICES];
@@ -72,7 +73,8 @@ struct ref {
 	struct ref_wire *wire;
 	struct vs_sim *sim; /* the simulated wire: time is virtual (virtual.c); NULL: it is real */
 	struct ref_config config;
-	bool forked; /* this is the child of a process that had an engine */
+	bool forked; /* this is the child of a process that had an engine, and has none of its own yet */
+	bool is_child;
 	pthread_t thread;
 	bool has_thread, stopping;
 	int kick;                          /* eventfd that wakes the thread */

@@ -70,7 +70,7 @@ void cm_gid_of(uint8_t gid[16], const struct sockaddr *a)
 	memcpy(gid + 12, &in4(a)->sin_addr, 4);
 }
 
-static bool is_v4_gid(const uint8_t gid[16])
+bool cm_is_v4(const uint8_t gid[16])
 {
 	static const uint8_t mapped[12] = {[10] = 0xff, [11] = 0xff};
 
@@ -80,7 +80,7 @@ static bool is_v4_gid(const uint8_t gid[16])
 void cm_addr_of(struct sockaddr_storage *a, const uint8_t gid[16], uint16_t port)
 {
 	memset(a, 0, sizeof(*a));
-	if (is_v4_gid(gid)) {
+	if (cm_is_v4(gid)) {
 		a->ss_family = AF_INET;
 		memcpy(&((struct sockaddr_in *)(void *)a)->sin_addr, gid + 12, 4);
 	} else {
@@ -116,7 +116,7 @@ static int find_gid(const struct cm_device *dev, const uint8_t *gid, bool v4)
 	for (int i = 0; i < VS_GID_TABLE_LEN; i++) {
 		const struct vs_gid_entry *e = &a->gids[i];
 
-		if (e->type != VS_GID_NONE && is_v4_gid(e->gid) == v4 && (gid == NULL || memcmp(e->gid, gid, 16) == 0))
+		if (e->type != VS_GID_NONE && cm_is_v4(e->gid) == v4 && (gid == NULL || memcmp(e->gid, gid, 16) == 0))
 			return i;
 	}
 	return -1;
@@ -133,6 +133,11 @@ static struct place find(const uint8_t *gid, bool v4, const struct cm_device *no
 			p.dev = &cm.device[i];
 	}
 	return p;
+}
+
+bool cm_is_own(const uint8_t gid[16])
+{
+	return find(gid, cm_is_v4(gid), NULL).dev != NULL;
 }
 
 void cm_acquire(struct cm_id *id)
@@ -197,26 +202,26 @@ static int take_port(struct cm_id *id)
 	return EADDRNOTAVAIL;
 }
 
+/* The loopback address: whoever names it means this host, whatever address the process has. */
 static bool is_loopback(const uint8_t gid[16])
 {
-	static const uint8_t v6[16] = {[15] = 1};
+	static const uint8_t v4[16] = {[10] = 0xff, [11] = 0xff, [12] = 127, [15] = 1}, v6[16] = {[15] = 1};
 
-	return is_v4_gid(gid) ? gid[12] == 127 : memcmp(gid, v6, 16) == 0;
+	return memcmp(gid, v4, 16) == 0 || memcmp(gid, v6, 16) == 0;
 }
 
 /*
- * Inside: which of the own addresses an address means. Linux binds the loopback address to any device: here it is the
- * first own address, unless that is one of the loopback network itself.
+ * Inside: which of the own addresses an address means. As Linux binds the loopback address to any device, here it is
+ * the first own address.
  */
 static struct place find_address(const struct sockaddr *addr)
 {
 	uint8_t gid[16];
-	struct place p, first;
+	struct place p;
 
 	cm_gid_of(gid, addr);
-	p = find(gid, is_v4_gid(gid), NULL);
-	first = find(NULL, is_v4_gid(gid), NULL);
-	return p.dev == NULL && first.dev != NULL && is_loopback(gid) && !is_loopback(gid_at(&first)) ? first : p;
+	p = find(gid, cm_is_v4(gid), NULL);
+	return p.dev == NULL && is_loopback(gid) ? find(NULL, cm_is_v4(gid), NULL) : p;
 }
 
 /* Inside: an errno. */
@@ -282,10 +287,10 @@ static int choose_source(struct cm_id *id, const struct sockaddr *dst)
 	if (cm_src(id)->sa_family != 0 && !cm_is_any(cm_src(id)))
 		return cm_src(id)->sa_family == dst->sa_family ? 0 : EINVAL;
 	cm_gid_of(gid, dst);
-	p = find(NULL, is_v4_gid(gid), NULL);
+	p = find(NULL, cm_is_v4(gid), NULL);
 	/* To the address of one device from the other, if there is one. */
-	if (p.dev != NULL && cm.n_devices > 1 && find_gid(p.dev, gid, is_v4_gid(gid)) >= 0)
-		p = find(NULL, is_v4_gid(gid), p.dev);
+	if (p.dev != NULL && cm.n_devices > 1 && find_gid(p.dev, gid, cm_is_v4(gid)) >= 0)
+		p = find(NULL, cm_is_v4(gid), p.dev);
 	if (p.dev == NULL)
 		return EADDRNOTAVAIL;
 	cm_addr_of(&own, gid_at(&p), port);
@@ -300,8 +305,22 @@ static bool is_there(const struct cm_id *id, const struct sockaddr *dst)
 	uint8_t gid[16], mac[6];
 
 	cm_gid_of(gid, dst);
-	return cm_is_any(dst) || gid[0] == 0xff || (is_v4_gid(gid) && gid[12] >> 4 == 0xe) || a->neighbour == NULL ||
+	return cm_is_any(dst) || gid[0] == 0xff || (cm_is_v4(gid) && gid[12] >> 4 == 0xe) || a->neighbour == NULL ||
 	       a->neighbour(a->neighbour_ctx, gid, mac);
+}
+
+void cm_find_listener(struct cm_id *id)
+{
+	uint8_t gid[16];
+	struct sockaddr_storage who;
+
+	cm_gid_of(gid, cm_dst(id));
+	id->to_this_host = id->to_this_host || is_loopback(gid);
+	if (!id->to_this_host || !cm_host_find(cm_service_id(id, cm_dst(id)), gid))
+		return;
+	cm_addr_of(&who, gid, cm_port(cm_dst(id)));
+	memcpy(cm_dst(id), &who, cm_addr_len(cm_dst(id)));
+	cm_acquire(id);
 }
 
 static int resolve(struct cm_id *id, const struct sockaddr *src, const struct sockaddr *dst)
@@ -327,6 +346,7 @@ static int resolve(struct cm_id *id, const struct sockaddr *src, const struct so
 		memcpy(cm_dst(id), &self, cm_addr_len(dst));
 	}
 	cm_acquire(id);
+	cm_find_listener(id);
 	return 0;
 }
 

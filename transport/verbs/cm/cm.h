@@ -11,6 +11,7 @@
  *   ep.c       the short way: endpoints and requests, on ids without a channel
  *   mcast.c    multicast groups
  *   info.c     rdma_getaddrinfo, names
+ *   host.c     what a kernel does for all processes of a host: who listens, who is gone
  *
  * One lock, the engine's (cm_enter, cm_leave). What the engine tells arrives with that lock held and only becomes an
  * event in a queue; QPs are moved by the thread that takes it from there, as in the librdmacm that this stands for.
@@ -64,11 +65,27 @@ struct cm_channel {
 	struct cm_event *head, **tail;
 };
 
+/* Who is at the other end, for as long as it is watched. */
+struct cm_peer {
+	uint8_t gid[16];
+	uint64_t cookie; /* of its socket; 0: not seen yet */
+	unsigned looks;  /* that did not find it, one after the other */
+};
+
+/* The last answer of the kernel: connections to one peer often follow each other. */
+struct cm_answer {
+	uint8_t gid[16];
+	bool valid;
+	int presence; /* host.c */
+	uint64_t cookie;
+};
+
 /* All who listen on one service id share the engine's listeners, one a device: they differ in their addresses. */
 struct cm_service {
 	struct vs_listener *vs[CM_DEVICES];
 	uint64_t service_id;
 	unsigned users;
+	int name; /* by which other processes find it; -1: none */
 	struct cm_service *next;
 };
 
@@ -87,9 +104,11 @@ struct cm_id {
 	bool sync;             /* made without a channel: calls wait for their event */
 	bool active;           /* we connect */
 	bool resolved, rejected;
+	bool to_this_host; /* the destination was the loopback address */
 	bool reuse, v6_only;
 	uint8_t tos, ack_timeout, sgid_index;
 	struct vs_conn *conn;
+	struct cm_peer watched;     /* the peer of `conn` */
 	struct cm_service *service; /* listening */
 	int backlog;
 	unsigned pending;          /* requests in the queue */
@@ -142,6 +161,8 @@ void cm_id_link(struct cm_id *id); /* inside */
 void cm_id_unlink(struct cm_id *id);
 /* Inside: the peer has answered the DREQ of a connection whose id is gone. */
 void cm_parted(struct vs_conn *c);
+/* Inside: the connections of processes' last words, for cm_host_look; false: there are none. */
+bool cm_partings_look(struct cm_answer *a);
 /* A new id on an own channel when `channel` is NULL. */
 int cm_id_create(struct rdma_event_channel *channel, struct rdma_cm_id **out, void *context, enum rdma_port_space ps,
 		 enum ibv_qp_type type);
@@ -168,9 +189,28 @@ void cm_addr_of(struct sockaddr_storage *a, const uint8_t gid[16], uint16_t port
 uint64_t cm_service_id(const struct cm_id *id, const struct sockaddr *a);
 /* Inside: gives the id what belongs to its device (id->dev) and its addresses. */
 void cm_acquire(struct cm_id *id);
+/*
+ * Inside: whom the loopback address leads to: the process that listens on that port, when it is resolved and, if that
+ * was too early, when it is connected.
+ */
+void cm_find_listener(struct cm_id *id);
 /* Inside: the path to the peer. */
 void cm_path(const struct cm_id *id, struct vs_av *av);
 int cm_bind_any(struct cm_id *id, sa_family_t family);
+
+bool cm_is_v4(const uint8_t gid[16]);  /* ::ffff:a.b.c.d */
+bool cm_is_own(const uint8_t gid[16]); /* inside: one of the device */
+
+/* ---- host.c: inside, but for cm_host_stop ---- */
+/* Lets other processes of the host know who listens; a descriptor to close when that ends, or -1. */
+int cm_host_listen(uint64_t service_id, const uint8_t gid[16]);
+/* The address of a process that listens, `gid` itself if that does. False: nobody. */
+bool cm_host_find(uint64_t service_id, uint8_t gid[16]);
+/* From now on the peer of a connection is looked for. */
+void cm_host_watch(struct cm_peer *peer, const uint8_t gid[16]);
+void cm_host_look(struct vs_conn *c, struct cm_peer *peer, struct cm_answer *a);
+void cm_host_stop(void);
+void cm_host_forget(void); /* in a child, which has no threads */
 
 /* ---- connect.c ---- */
 /* Inside: the id for whom this request is, NULL when nobody listens there; *id's addresses are in `h`. */

@@ -48,6 +48,7 @@ static struct cm_service *new_service(uint64_t service_id, int *rc)
 		return NULL;
 	}
 	s->service_id = service_id;
+	s->name = cm_host_listen(service_id, cm_dev_attr(&cm.device[0])->gids[0].gid);
 	s->next = cm.services;
 	cm.services = s;
 	if (cm.listening < 0)
@@ -89,6 +90,8 @@ void cm_unlisten(struct cm_id *id)
 	for (at = &cm.services; *at != s; at = &(*at)->next)
 		;
 	*at = s->next;
+	if (s->name >= 0)
+		close(s->name);
 	free(s);
 	if (cm.services == NULL && cm.listening >= 0) {
 		close(cm.listening);
@@ -177,7 +180,9 @@ static uint8_t private_data(struct cm_id *id, const struct rdma_conn_param *p, u
 static int send_request(struct cm_id *id, const struct rdma_conn_param *p)
 {
 	bool ud = cm_is_ud(id);
-	struct vs_conn_param to = {.service_id = cm_service_id(id, cm_dst(id)),
+	struct vs_conn_param to = {.uc = id->id.qp_type == IBV_QPT_UC ||
+					 (id->id.qp != NULL && id->id.qp->qp_type == IBV_QPT_UC),
+				   .service_id = cm_service_id(id, cm_dst(id)),
 				   .path_mtu = cm_dev_attr(&cm.device[0])->active_mtu,
 				   .responder_resources = p != NULL ? p->responder_resources : RDMA_MAX_RESP_RES,
 				   .initiator_depth = p != NULL ? p->initiator_depth : RDMA_MAX_INIT_DEPTH,
@@ -193,13 +198,17 @@ static int send_request(struct cm_id *id, const struct rdma_conn_param *p)
 		return rc;
 	to.responder_resources = limit(to.responder_resources, max_rd_atomic());
 	to.initiator_depth = limit(to.initiator_depth, max_rd_atomic());
+	cm_find_listener(id);
 	cm_path(id, &to.path);
 	common(id, p, &to);
 	to.private_len = private_data(id, p, data);
 	to.private_data = data;
 	id->active = true;
 	id->conn = ud ? cm.link->sidr_resolve(id->dev->vs, &to, 0, &err) : cm.link->connect(id->dev->vs, &to, 0, &err);
-	return id->conn != NULL ? 0 : cm.link->error(id->dev->vs, "rdma_connect", err);
+	if (id->conn == NULL)
+		return cm.link->error(id->dev->vs, "rdma_connect", err);
+	cm_host_watch(&id->watched, to.path.dgid);
+	return 0;
 }
 
 int rdma_connect(struct rdma_cm_id *rid, struct rdma_conn_param *conn_param)

@@ -166,6 +166,7 @@ static struct cm_id *requested(struct cm_device *dev, struct cm_id *listener, co
 	cm_addr_of(&id->id.route.addr.src_storage, gid[0], cm_port(cm_src(listener)));
 	cm_addr_of(&id->id.route.addr.dst_storage, gid[1], h->src_port);
 	id->conn = from->conn;
+	cm_host_watch(&id->watched, from->peer.path.dgid);
 	id->peer = from->peer;
 	id->sgid_index = from->peer.path.sgid_index;
 	id->responder_resources = from->peer.initiator_depth;
@@ -257,6 +258,7 @@ static bool translate(const struct cm_id *id, const struct vs_conn_event *from, 
 		return true;
 	case VS_CONN_EV_DISCONNECTED:
 		*type = RDMA_CM_EVENT_DISCONNECTED;
+		*status = from->status == VS_CONN_NO_ANSWER ? -ETIMEDOUT : 0;
 		return true;
 	case VS_CONN_EV_TIMEWAIT_EXIT:
 		*type = RDMA_CM_EVENT_TIMEWAIT_EXIT;

@@ -7,6 +7,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "verbs/cm/cm.h"
 
@@ -81,12 +82,48 @@ static int open_devices(void)
 	return 0;
 }
 
+/* Connections without an id, whose DREQ is not answered yet. */
+static struct parting {
+	struct vs_conn *conn;
+	struct cm_peer watched;
+	struct parting *next;
+} * partings;
+
+/*
+ * A child has neither the engine nor the threads of its parent: it begins anew when it calls us. What it has inherited
+ * of ids does nothing more, and leaves the parent's descriptors alone.
+ */
+static void after_fork_in_child(void)
+{
+	for (struct cm_id *id = cm.ids; id != NULL; id = id->next) {
+		struct cm_channel *ch = cm_channel(id->id.channel);
+
+		id->conn = NULL;
+		id->service = NULL;
+		if (ch == NULL)
+			continue;
+		ch->head = NULL;
+		ch->tail = &ch->head;
+	}
+	for (struct cm_service *s = cm.services; s != NULL; s = s->next)
+		if (s->name >= 0)
+			close(s->name);
+	if (cm.listening >= 0)
+		close(cm.listening);
+	cm = (struct cm){.listening = -1};
+	partings = NULL;
+	cm_host_forget();
+}
+
 int cm_start(void)
 {
 	static pthread_mutex_t once = PTHREAD_MUTEX_INITIALIZER;
+	static bool hooked;
 	int rc;
 
 	pthread_mutex_lock(&once);
+	if (!hooked)
+		hooked = pthread_atfork(NULL, NULL, after_fork_in_child) == 0;
 	rc = cm.link != NULL ? 0 : open_devices();
 	pthread_mutex_unlock(&once);
 	return rc;
@@ -174,15 +211,10 @@ int rdma_create_id(struct rdma_event_channel *channel, struct rdma_cm_id **id, v
 
 /* ---- destroying ---- */
 
-/* Connections without an id, whose DREQ is not answered yet. */
-static struct parting {
-	struct vs_conn *conn;
-	struct parting *next;
-} * partings;
-
-static void part(struct vs_conn *c)
+static void part(const struct cm_id *id)
 {
 	struct parting *p = NULL;
+	struct vs_conn *c = id->conn;
 
 	if (cm.link->state(c) == VS_CONN_ESTABLISHED)
 		(void)cm.link->disconnect(c);
@@ -193,6 +225,7 @@ static void part(struct vs_conn *c)
 		return;
 	}
 	p->conn = c;
+	p->watched = id->watched;
 	p->next = partings;
 	partings = p;
 }
@@ -209,6 +242,13 @@ void cm_parted(struct vs_conn *c)
 	}
 }
 
+bool cm_partings_look(struct cm_answer *a)
+{
+	for (struct parting *p = partings; p != NULL; p = p->next)
+		cm_host_look(p->conn, &p->watched, a);
+	return partings != NULL;
+}
+
 /* Whoever waits for an answer gets one. */
 static void let_go(struct cm_id *id)
 {
@@ -218,7 +258,7 @@ static void let_go(struct cm_id *id)
 		return;
 	if (cm_is_ud(id) && cm.link->state(id->conn) == VS_CONN_SIDR_REQ_RCVD)
 		(void)cm.link->sidr_reply(id->conn, VS_CM_SIDR_REJECT, &nothing);
-	part(id->conn);
+	part(id);
 	id->conn = NULL;
 }
 
@@ -330,4 +370,5 @@ __attribute__((destructor)) static void end_of_process(void)
 	cm_leave();
 	for (int i = 0; partings_left() && i < END_WAIT_MS; i++)
 		cm.link->sleep(1000000);
+	cm_host_stop();
 }

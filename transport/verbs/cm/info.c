@@ -67,19 +67,20 @@ static int fill(struct rdma_addrinfo *r, const struct rdma_addrinfo *hints, cons
 	return rc;
 }
 
-/* Without a name it is the address in the hints that is meant. */
+/* Without a name the addresses in the hints are meant. */
 static int from_hints(struct rdma_addrinfo *r, const struct rdma_addrinfo *hints)
 {
-	bool is_passive = (hints->ai_flags & RAI_PASSIVE) != 0;
-	struct addrinfo ai;
+	int rc = 0;
 
-	to_hints(&ai, hints);
-	ai.ai_addr = is_passive ? hints->ai_src_addr : hints->ai_dst_addr;
-	ai.ai_addrlen = is_passive ? hints->ai_src_len : hints->ai_dst_len;
-	if (ai.ai_addr == NULL || ai.ai_addrlen == 0)
-		return EAI_NONAME;
-	ai.ai_family = ai.ai_addr->sa_family;
-	return fill(r, hints, &ai);
+	r->ai_flags = hints->ai_flags;
+	r->ai_family = hints->ai_family;
+	r->ai_qp_type = hints->ai_qp_type;
+	r->ai_port_space = hints->ai_port_space;
+	if (hints->ai_dst_len > 0)
+		rc = copy_addr(&r->ai_dst_addr, &r->ai_dst_len, hints->ai_dst_addr, hints->ai_dst_len);
+	if (rc == 0 && hints->ai_src_len > 0)
+		rc = copy_addr(&r->ai_src_addr, &r->ai_src_len, hints->ai_src_addr, hints->ai_src_len);
+	return rc;
 }
 
 static int look_up(struct rdma_addrinfo *r, const char *node, const char *service, const struct rdma_addrinfo *hints)

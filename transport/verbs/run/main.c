@@ -40,6 +40,7 @@ static int view(struct run_options *o)
 				"--view: every 127.0.0.N:4791 is taken: rdma_rxe owns the port on every address "
 				"while it is loaded; add --netns");
 		o->ip[o->n_ip++] = first;
+		o->may_move = true; /* nobody has asked for it: a second process gets another */
 		if (!o->quiet)
 			fprintf(stderr, "vs-run: this program's device is %s\n", first);
 	}

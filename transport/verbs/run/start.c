@@ -98,6 +98,7 @@ int run_environment(const struct run_options *o)
 	if (rc == 0)
 		rc = set_list("VS_DEVIATION", o->deviation, o->n_deviation);
 	set("VS_SIM", o->sim ? "1" : NULL);
+	set("VS_IP_MAY_MOVE", o->may_move ? "1" : NULL);
 	set("VS_MTU", o->mtu);
 	set("VS_SEED", o->seed);
 	set("VS_CAPTURE", o->capture);
