@@ -328,6 +328,39 @@ START_TEST(a_forked_child_has_no_device_and_harms_nobody)
 }
 END_TEST
 
+static bool child_writes_to_itself(const union ibv_gid *parents)
+{
+	struct end old = a;
+	union ibv_gid mine;
+	struct ibv_wc wc;
+
+	set_up();
+	if (ibv_query_gid(a.ctx, 1, 0, &mine) != 0 || memcmp(&mine, parents, sizeof(mine)) == 0)
+		return false; /* an address of its own */
+	if (post(&a, IBV_WR_RDMA_WRITE, &b, 4096, 78) != 0 || wait_for(a.cq).wr_id != 78)
+		return false;
+	return post(&old, IBV_WR_RDMA_WRITE, &b, 8, 1) == EIO && ibv_poll_cq(old.cq, 1, &wc) < 0;
+}
+
+START_TEST(a_forked_child_that_opens_the_device_has_one_of_its_own)
+{
+	union ibv_gid gid;
+	int status = -1;
+	pid_t pid;
+
+	set_up();
+	ck_assert_int_eq(ibv_query_gid(a.ctx, 1, 0, &gid), 0);
+	pid = fork();
+	if (pid == 0)
+		_exit(child_writes_to_itself(&gid) ? 0 : 1);
+	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+	ck_assert_int_eq(status, 0);
+	ck_assert_int_eq(post(&a, IBV_WR_RDMA_WRITE, &b, 4096, 77), 0);
+	ck_assert_uint_eq(wait_for(a.cq).wr_id, 77);
+	tear_down();
+}
+END_TEST
+
 START_TEST(a_library_opened_by_name_is_the_same_one)
 {
 	void *lib = dlopen("libibverbs.so.1", RTLD_NOW);
@@ -436,6 +469,7 @@ Suite *vs_suite(void)
 	tcase_add_test(tc, what_is_not_there_says_so);
 	tcase_add_test(tc, busy_objects_are_not_destroyed);
 	tcase_add_test(tc, a_forked_child_has_no_device_and_harms_nobody);
+	tcase_add_test(tc, a_forked_child_that_opens_the_device_has_one_of_its_own);
 	tcase_add_test(tc, a_library_opened_by_name_is_the_same_one);
 	tcase_add_test(tc, an_old_program_gets_a_short_port_attribute);
 	tcase_add_test(tc, a_group_is_joined_and_left_once);

@@ -23,6 +23,55 @@ static int modify_cq(struct ibv_cq *cq, struct ibv_modify_cq_attr *attr)
 	return EOPNOTSUPP;
 }
 
+/* ---- inherited by a child that has an engine of its own ---- */
+
+static int dead_poll(struct ibv_cq *cq, int n, struct ibv_wc *wc)
+{
+	(void)cq;
+	(void)n;
+	(void)wc;
+	return -1;
+}
+
+static int dead_notify(struct ibv_cq *cq, int solicited_only)
+{
+	(void)cq;
+	(void)solicited_only;
+	return EIO;
+}
+
+static int dead_send(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad)
+{
+	(void)qp;
+	*bad = wr;
+	return EIO;
+}
+
+static int dead_recv(struct ibv_qp *qp, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad)
+{
+	(void)qp;
+	*bad = wr;
+	return EIO;
+}
+
+static int dead_srq_recv(struct ibv_srq *srq, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad)
+{
+	(void)srq;
+	*bad = wr;
+	return EIO;
+}
+
+void ref_context_dead(struct verbs_context *v)
+{
+	struct ibv_context_ops *o = &v->context.ops;
+
+	o->poll_cq = dead_poll;
+	o->req_notify_cq = dead_notify;
+	o->post_srq_recv = dead_srq_recv;
+	o->post_send = dead_send;
+	o->post_recv = dead_recv;
+}
+
 void ref_context_ops(struct verbs_context *v)
 {
 	struct ibv_context_ops *o = &v->context.ops;

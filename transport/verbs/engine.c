@@ -381,6 +381,8 @@ static void after_fork_in_child(void)
  */
 static void begin_anew(void)
 {
+	for (struct ref_context *c = ref.contexts; c != NULL; c = c->next)
+		ref_context_dead(&c->v);
 	memset(ref.dev, 0, sizeof(ref.dev));
 	ref.contexts = NULL;
 	ref.pds = NULL;

@@ -301,6 +301,7 @@ static inline struct vs_dev *ref_qp_dev(const struct ibv_qp *qp)
 
 /* context.c */
 void ref_context_ops(struct verbs_context *v);
+void ref_context_dead(struct verbs_context *v); /* posting and polling fail with EIO */
 /* gid.c */
 int ref_query_port(struct ibv_context *context, uint8_t port, struct ibv_port_attr *attr, size_t size);
 /* device.c */

@@ -21,6 +21,7 @@
 
 #define LISTEN_WAIT_MS 5000 /* then the client starts anyway: not every server uses TCP */
 #define END_WAIT_MS 5000    /* for the server, when the client has ended */
+#define FAIL_WAIT_MS 20000  /* for the client, when the server has failed: it is to notice it, which takes retries */
 #define STEP_MS 10
 #define RDMA_LISTENS "/memfd:verbscope-listens" /* verbs/cm/connect.c */
 
@@ -240,7 +241,7 @@ static int wait_for_client(struct pair *p)
 		reap(&p->server, &p->server_status);
 		if (p->server > 0 || run_code(p->server_status) == 0)
 			ms = 0;
-		if (ms > END_WAIT_MS && p->client > 0) {
+		if (ms > FAIL_WAIT_MS && p->client > 0) {
 			fprintf(stderr, "vs-run: --pair: the server has failed, the client still runs: it is ended\n");
 			stop(&p->client, &p->client_status);
 			return run_code(p->server_status);

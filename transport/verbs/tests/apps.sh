@@ -147,7 +147,8 @@ messages() {
 	refused 125 'the server ended before a client could come' --pair -- true
 	refused 7 'x' -- sh -c 'echo x; exit 7'
 	refused 137 'x' --capture "$tmp/killed.pcap" -- sh -c 'echo x; kill -9 $$'
-	refused 3 'the server has failed|^' --pair -- sh -c 'ibv_rc_pingpong & sleep 1; kill $!; exit 3' :: sleep 30
+	[ "$form" = short ] || refused 3 'the server has failed' --pair -- \
+		sh -c 'ibv_rc_pingpong -g 0 & sleep 1; kill $!; exit 3' :: sleep 50
 	refused 9 '4791 is taken: another process.*choose another --ip' --ip 127.0.0.9 -- \
 		sh -c 'ibv_rc_pingpong -g 0 & sleep 0.5; ibv_devinfo || rc=9; kill $!; exit $rc'
 	refused 1 'ibv_modify_qp: av_not_global: ' --pair --explain -- ibv_rc_pingpong -g 5
@@ -196,6 +197,34 @@ perftest_all() {
 	perf "ib_send_bw --use-srq -q 16 -b" ib_send_bw --use-srq -q 16 -b -n 100
 }
 
+# What the kernel does for its processes, and nobody for ours but they themselves: who listens, who is gone.
+# shellcheck disable=SC2016 # for another shell
+lonely() {
+	refused 255 'RDMA_CM_EVENT_REJECTED, error 8' -- rping -c -C 3 -a 127.0.0.7
+	refused 1 'RDMA_CM_EVENT_UNREACHABLE, error: 1' -- udaddy -s 127.0.0.7
+	check "localhost leads to the process that listens" 'rdma-ping-2' -- sh -ec '
+		ibv_rc_pingpong -g 0 >/dev/null & p=$!; sleep 0.3; rping -s & sleep 0.3; rping -c -v -C 3 -a 127.0.0.1
+		kill $p'
+	check "a server that is killed is noticed" 'DISCONNECT EVENT' -- sh -ec 'rping -s -C 1000000 & s=$!; sleep 0.3
+		(sleep 0.3; kill -9 $s) & rping -c -C 1000000 -a 127.0.0.1'
+	check "a client that is killed is noticed" 'DISCONNECT EVENT' -- sh -ec 'rping -s -C 1000000 & s=$!; sleep 0.3
+		rping -c -C 1000000 -a 127.0.0.1 & sleep 0.3; kill -9 $!; wait $s'
+}
+
+connections_all() {
+	check "mckey: multicast" 'data transfers complete' --pair -- mckey -m 239.1.1.1 -C 3 :: mckey -m 239.1.1.1 -s -C 3
+	check "cmtime -c 100; its server never ends" 'disconnect   :' --pair -- cmtime :: cmtime -c 100 -s @server
+	check "ucmatose -c 1000" 'return status 0' --pair -- ucmatose -c 1000 :: ucmatose -c 1000 -s @server
+	check "udaddy -c 50" 'return status 0' --pair -- udaddy -c 50 :: udaddy -c 50 -s @server
+	lossy "udaddy" cm 'return status 0' udaddy :: udaddy -s @server
+	lossy "ucmatose -c 10" any 'return status 0' ucmatose -c 10 :: ucmatose -c 10 -s @server
+	lossy "rdma_client" any 'rdma_client: end 0' rdma_server :: rdma_client -s @server
+	check "rping -P: a server that goes on" 'rdma-ping-99' --pair -- rping -s -P :: rping -c -v -C 100 -a @server
+	check "rping -C 1000" 'rdma-ping-999' --pair -- rping -s -C 1000 :: rping -c -v -C 1000 -a @server
+	perf "ib_atomic_bw -R" ib_atomic_bw -R -n 500
+	lossy "ib_write_bw -R" any "$results" ib_write_bw -R -n 200 :: ib_write_bw -R -n 200 @server
+}
+
 # Programs that connect through librdmacm.
 connections() {
 	check "rping -v: both sides" 'ping data: rdma-ping-99' --pair -- rping -s -C 100 :: rping -c -v -C 100 -a @server
@@ -210,13 +239,15 @@ connections() {
 	check "ucmatose -c 10: ten connections" 'return status 0' --pair -- ucmatose -c 10 :: ucmatose -c 10 -s @server
 	check "ucmatose -m: connections move to another channel" 'return status 0' --pair -- ucmatose -m :: \
 		ucmatose -m -s @server
+	check "ucmatose -c 200: as many requests at once" 'return status 0' --pair -- ucmatose -c 200 :: \
+		ucmatose -c 200 -s @server
 	check "udaddy: datagrams" 'return status 0' --pair -- udaddy :: udaddy -s @server
 	refused 8 'REJECTED, error: 8' --pair -- rping -s -P :: ucmatose -s @server
+	[ -z "$netns" ] || lonely
 	lossy rping any 'rdma-ping-49' rping -s -C 50 :: rping -c -v -C 50 -a @server
 	check "rping whose DREQ is lost" 'rdma-ping-4' --pair --fault 'drop 4th cm' -- rping -s -C 5 :: \
 		rping -c -v -C 5 -a @server
-	[ "$form" = short ] || check "mckey: multicast" 'data transfers complete' --pair -- mckey -m 239.1.1.1 -C 3 :: \
-		mckey -m 239.1.1.1 -s -C 3
+	[ "$form" = short ] || connections_all
 	have ib_send_bw || return 0
 	perf "ib_send_bw -R" ib_send_bw -R -n 500
 	perf "ib_write_lat -R" ib_write_lat -R -n 500
@@ -320,6 +351,8 @@ pyverbs() {
 	cp -r "$tests" "$tmp/rdma-core/"
 	for f in "$tmp"/rdma-core/tests/*.gz; do gunzip -f "$f"; done
 	check "rdma-core's own tests" '^OK ' -- /usr/bin/python3 "$tmp/rdma-core/tests/run_tests.py" --dev ref0 --gid 0
+	[ -z "$netns" ] || check "rdma-core's own tests of librdmacm, none skipped" '^OK$' --view --ip 127.0.0.1 -- \
+		/usr/bin/python3 "$tmp/rdma-core/tests/run_tests.py" --dev ref0 --gid 0 -k test_rdmacm.CMTestCase
 	check "rdma-core's own tests over IPv6" '^OK ' --ip 127.0.0.1 --ip ::1 -- \
 		/usr/bin/python3 "$tmp/rdma-core/tests/run_tests.py" --dev ref0 --gid 1
 	netns='' check "rdma-core's own tests on a simulated device" '^OK ' --sim -- \
