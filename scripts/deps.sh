@@ -55,6 +55,7 @@ apps  | rdmacm-utils   | cmd:rping      | programs to run on ref0
 apps  | libfabric-bin  | cmd:fi_pingpong | programs to run on ref0
 apps  | qperf          | cmd:qperf      | programs to run on ref0
 apps  | ucx-utils      | cmd:ucx_perftest | programs to run on ref0
+apps  | strace         | cmd:strace     | system calls that fail
 apps  | iproute2       | cmd:ip         | an interface for libfabric
 apps  | tshark         | cmd:tshark     | looks at a capture of connections
 apps  | python3-pyverbs | -             | rdma-core's own tests

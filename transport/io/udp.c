@@ -65,8 +65,10 @@ static int explain(const union udp_address *a, int *code, struct vs_io_error *er
 	switch (e) {
 	case EADDRINUSE:
 		*code = VS_ERR_BUSY;
-		return vs_io_fail(err, *code, 0, text,
-				  "UDP port 4791 is taken: another process has this address, or rdma_rxe has the port");
+		return vs_io_fail(err, *code, 0, text, "UDP port 4791 is taken: %s",
+				  access("/sys/module/rdma_rxe", F_OK) == 0
+					  ? "rdma_rxe is loaded, which has the port on every address"
+					  : "another process has this address, and each needs its own");
 	case EADDRNOTAVAIL:
 		*code = VS_ERR_INVAL;
 		return vs_io_fail(err, *code, 0, text, "is no address of this host: 'ip address' lists them");
@@ -74,15 +76,29 @@ static int explain(const union udp_address *a, int *code, struct vs_io_error *er
 	case EPERM:
 		*code = VS_ERR_PERM;
 		return vs_io_fail(err, *code, 0, text,
-				  "UDP port 4791 can't be opened (%s): a security policy forbids it", strerror(e));
+				  "UDP port 4791 can't be opened (%s): a security policy forbids it; allow this "
+				  "program UDP sockets, in the seccomp profile of the container for instance",
+				  strerror(e));
 	case EAFNOSUPPORT:
 		*code = VS_ERR_INVAL;
 		return vs_io_fail(err, *code, 0, text, "this kernel has no %s",
 				  a->any.sa_family == AF_INET ? "IPv4" : "IPv6");
-	default:
+	case EINVAL:
+		if (a->any.sa_family == AF_INET6 && IN6_IS_ADDR_LINKLOCAL(&a->v6.sin6_addr)) {
+			*code = VS_ERR_INVAL;
+			return vs_io_fail(err, *code, 0, text,
+					  "is an address of one link, and which one a GID can't say: take another");
+		}
+		break;
+	case EMFILE:
+	case ENFILE:
 		*code = VS_ERR_IO;
-		return vs_io_fail(err, *code, 0, text, "UDP port 4791 can't be opened (%s)", strerror(e));
+		return vs_io_fail(err, *code, 0, text, "no descriptor for UDP port 4791 is left: raise 'ulimit -n'");
+	default:
+		break;
 	}
+	*code = VS_ERR_IO;
+	return vs_io_fail(err, *code, 0, text, "UDP port 4791 can't be opened (%s)", strerror(e));
 }
 
 void udp_receive_options(struct vs_udpio *u, int fd, int family)

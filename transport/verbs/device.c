@@ -79,6 +79,22 @@ __be64 ibv_get_device_guid(struct ibv_device *device)
 	return htobe64(guid);
 }
 
+/* The descriptors of a context; an errno, after saying so. */
+static int open_descriptors(struct ref_context *c, int *cmd_fd)
+{
+	int rc = ref_events_init(&c->async);
+
+	if (rc == 0 && *cmd_fd < 0) {
+		*cmd_fd = memfd_create(REF_NAME, MFD_CLOEXEC);
+		rc = *cmd_fd < 0 ? errno : 0;
+		if (rc != 0)
+			ref_events_fini(&c->async);
+	}
+	if (rc != 0)
+		ref_say_errno("the device can't be opened", rc);
+	return rc;
+}
+
 /* `cmd_fd`: becomes the context's; -1: a new one, by which nothing is commanded, but contexts can be told apart. */
 struct ibv_context *ref_open_context(struct ibv_device *device, int cmd_fd)
 {
@@ -86,13 +102,7 @@ struct ibv_context *ref_open_context(struct ibv_device *device, int cmd_fd)
 	int rc = c != NULL ? ref_start() : ENOMEM;
 
 	if (rc == 0)
-		rc = ref_events_init(&c->async);
-	if (rc == 0 && cmd_fd < 0) {
-		cmd_fd = memfd_create(REF_NAME, MFD_CLOEXEC);
-		rc = cmd_fd < 0 ? errno : 0;
-		if (rc != 0)
-			ref_events_fini(&c->async);
-	}
+		rc = open_descriptors(c, &cmd_fd);
 	if (rc != 0) {
 		free(c);
 		errno = rc;

@@ -415,8 +415,8 @@ static int start_locked(void)
 		rc = create_device(i);
 	if (rc == 0 && ref.config.sim)
 		ref.sim = ref_wire_sim_of(ref.wire);
-	if (rc == 0)
-		rc = start_thread();
+	if (rc == 0 && (rc = start_thread()) != 0)
+		ref_say_errno("the engine's thread can't be started", rc);
 	if (rc != 0) {
 		forget_everything();
 		return rc;

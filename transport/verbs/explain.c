@@ -5,6 +5,7 @@
  */
 #include <stdarg.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "verbs/ref.h"
 #include "vs/reason.h"
@@ -20,6 +21,16 @@ void ref_say(const char *fmt, ...)
 	va_end(ap);
 	if (n > 0)
 		fprintf(stderr, "vs-run: %s\n", line); /* one write: lines of several processes stay whole */
+}
+
+void ref_say_errno(const char *what, int error)
+{
+	const char *advice = error == EMFILE || error == ENFILE ? "; raise 'ulimit -n'"
+			     : error == EAGAIN                  ? "; raise 'ulimit -u'"
+			     : error == ENOSYS                  ? "; this kernel is too old for that"
+								: "";
+
+	ref_say("%s: %s%s", what, strerror(error), advice);
 }
 
 static int to_errno(int err)

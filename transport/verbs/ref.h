@@ -129,6 +129,8 @@ int ref_mixed(const char *verb);
 /* Says why a completion failed, when that is asked for. */
 void ref_explain_wc(const struct vs_dev *dev, const struct vs_wc *wc);
 void ref_say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+/* What failed, the errno in words, and what to do. */
+void ref_say_errno(const char *what, int error);
 void ref_counters_print(void);
 
 /* ---- a queue of events behind a descriptor ---- */

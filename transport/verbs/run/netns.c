@@ -123,6 +123,22 @@ static int add_addresses(const struct run_options *o)
 	return 0;
 }
 
+#define POLICY "try 'sysctl kernel.apparmor_restrict_unprivileged_userns=0'"
+
+static const char *how_to_unshare(int error)
+{
+	switch (error) {
+	case ENOSPC:
+		return "try 'sysctl user.max_user_namespaces=10000'";
+	case EINVAL:
+	case ENOSYS:
+		return "this kernel has none (CONFIG_USER_NS)";
+	default:
+		return "try 'sysctl kernel.unprivileged_userns_clone=1', allow unshare in the container's seccomp "
+		       "profile";
+	}
+}
+
 int run_unshare(int flags, const char *option)
 {
 	uid_t uid = getuid();
@@ -131,10 +147,12 @@ int run_unshare(int flags, const char *option)
 	if (unshare(flags) == 0)
 		return 0;
 	if (unshare(CLONE_NEWUSER | flags) != 0)
-		return run_fail("%s: no namespaces for ordinary users here (%s): try "
-				"'sysctl kernel.unprivileged_userns_clone=1', or run as root",
-				option, strerror(errno));
-	return map_ids(uid, gid) == 0 ? 0 : run_fail("%s: the user can't be mapped (%s)", option, strerror(errno));
+		return run_fail("%s: no namespaces for ordinary users here (%s): %s, or run as root", option,
+				strerror(errno), how_to_unshare(errno));
+	if (map_ids(uid, gid) != 0)
+		return run_fail("%s: the user can't be mapped in a namespace (%s): " POLICY ", or run as root", option,
+				strerror(errno));
+	return 0;
 }
 
 int run_netns(const struct run_options *o)

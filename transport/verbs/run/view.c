@@ -21,7 +21,11 @@
 
 static int fail(const char *what)
 {
-	return run_fail("--view: %s (%s)", what, strerror(errno));
+	return run_fail("--view: %s (%s)%s", what, strerror(errno),
+			errno == EACCES || errno == EPERM
+				? ": a security policy forbids mounts here: try "
+				  "'sysctl kernel.apparmor_restrict_unprivileged_userns=0', or run as root"
+				: "");
 }
 
 static int mount_tmpfs(const char *path)
@@ -171,7 +175,7 @@ int run_view(const char *const *ip, unsigned n_ip)
 		if (!run_parse_ip(ip[i], gid[i]))
 			return RUN_FAILED; /* checked before */
 	if (rc == 0 && mount(NULL, "/", NULL, MS_REC | MS_SLAVE, NULL) != 0)
-		rc = fail("what is mounted here can't be kept to ourselves");
+		rc = fail("/ can't be made private");
 	if (rc == 0)
 		rc = view_class((const uint8_t(*)[16])gid, n_ip);
 	if (rc == 0)

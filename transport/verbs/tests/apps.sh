@@ -157,6 +157,24 @@ messages() {
 	netns='' refused 125 'is no address of this host' --allow-remote --ip 192.0.2.1 -- true
 }
 
+# What a system forbids or lacks is said, or done without: system calls that fail.
+broken() {
+	local fails=(strace -qq -f -o /dev/null -e) what
+	without() { # exit code, expression, call and error, options of vs-run and program
+		queue "refused with $1 where $3: vs-run ${*:4}" "$1" "$2" --quiet -- "${fails[@]}" "inject=$3" "$run" "${@:4}"
+	}
+	without 1 'security policy forbids it; allow this program UDP sockets' bind:error=EACCES ibv_devinfo
+	without 125 'user.max_user_namespaces' unshare:error=ENOSPC --netns true
+	without 125 'unprivileged_userns_clone=1' unshare:error=EPERM --view true
+	without 125 'security policy forbids mounts' mount:error=EACCES --view true
+	without 1 'Too many open files; raise .ulimit -n' eventfd2:error=EMFILE ibv_devinfo
+	without 1 'this kernel is too old' memfd_create:error=ENOSYS ibv_devinfo
+	for what in setsockopt:error=ENOPROTOOPT:when=2+ sendmmsg:error=EINVAL:when=2 socket:error=EPROTONOSUPPORT:when=2; do
+		[ "$form" = all ] || [[ $what == setsockopt* ]] || continue
+		check "a kernel with $what" 'iters in' --pair -- "${fails[@]}" "inject=$what" ibv_rc_pingpong -g 0 -c -n 50
+	done
+}
+
 results='^ [0-9]+ +[0-9]+ ' # a line of perftest's table
 
 # perftest measures the processor's clock for a second or so before each line: a few lines only in the short form.
@@ -185,10 +203,12 @@ perftest_all() {
 		lossy "ib_${op}_lat" any "$results" "ib_${op}_lat" -n 200
 		lossy "ib_${op}_bw -q 16" any "$results" "ib_${op}_bw" -q 16 -n 50
 	done
+	limit=$((3 * limit)) # a second or more for each size
 	for op in send write read; do
 		perf "ib_${op}_bw -a: all sizes to 8 MiB" "ib_${op}_bw" -a -n 20
 		perf "ib_${op}_lat -a: all sizes to 8 MiB" "ib_${op}_lat" -a -n 20
 	done
+	limit=$((limit / 3))
 	perf "ib_send_bw -e" ib_send_bw -e -n 500
 	perf "ib_send_lat -c UD" ib_send_lat -c UD
 	perf "ib_send_bw -c UD -b" ib_send_bw -c UD -b
@@ -360,6 +380,7 @@ pyverbs() {
 }
 
 have ibv_devinfo && tools && messages
+[ -n "${SAN:-}" ] || { have strace && broken; } # the sanitizers use such calls themselves
 have ibv_rc_pingpong && pingpongs
 have ib_write_bw && "perftest_$form"
 have rping && connections
