@@ -35,6 +35,7 @@
 #define CM_RESPONSE_TIMEOUT 20 /* code: 4.3 s */
 #define CM_MAX_RETRIES 15
 #define CM_ACK_TIMEOUT 17 /* code: 0.5 s, for a packet lifetime of 16 on RoCE */
+#define CM_MIN_RNR_TIMER 0 /* code: 655 ms */
 #define CM_BACKLOG 1024
 
 #define CM_REQ_PRIVATE (92 - VS_RDMACM_HDR_LEN) /* what is left for the program */

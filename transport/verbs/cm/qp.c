@@ -48,6 +48,8 @@ int rdma_init_qp_attr(struct rdma_cm_id *rid, struct ibv_qp_attr *qp_attr, int *
 		rc = cm.link->qp_attr(id->dev->vs, id->conn, qp_attr->qp_state, qp_attr, qp_attr_mask);
 	if (rc == 0 && id->conn != NULL && !id->active)
 		own_terms(id, qp_attr);
+	if (rc == 0 && (*qp_attr_mask & IBV_QP_MIN_RNR_TIMER))
+		qp_attr->min_rnr_timer = CM_MIN_RNR_TIMER;
 	cm_leave();
 	if (rc == 0 && rid->qp != NULL && rid->qp->qp_type == IBV_QPT_UC)
 		*qp_attr_mask &= ~(IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER | IBV_QP_TIMEOUT |
