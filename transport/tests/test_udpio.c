@@ -447,7 +447,7 @@ START_TEST(an_address_that_is_taken_or_not_local_says_so)
 	ck_assert_ptr_null(vs_udpio_open(&attr, &code, &err));
 	ck_assert_int_eq(code, VS_ERR_BUSY);
 	ck_assert_ptr_nonnull(strstr(err.text, "has th")); /* another process, or rdma_rxe */
-	attr.addr[0][12] = 192; /* TEST-NET-1 */
+	attr.addr[0][12] = 192;                            /* TEST-NET-1 */
 	attr.addr[0][13] = 0;
 	attr.addr[0][14] = 2;
 	ck_assert_ptr_null(vs_udpio_open(&attr, &code, &err));

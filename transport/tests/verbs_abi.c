@@ -334,8 +334,10 @@ static bool child_writes_to_itself(const union ibv_gid *parents)
 	union ibv_gid mine;
 	struct ibv_wc wc;
 
+	bool simulated = getenv("VS_SIM") != NULL; /* a wire of its own, with the same addresses */
+
 	set_up();
-	if (ibv_query_gid(a.ctx, 1, 0, &mine) != 0 || memcmp(&mine, parents, sizeof(mine)) == 0)
+	if (ibv_query_gid(a.ctx, 1, 0, &mine) != 0 || (memcmp(&mine, parents, sizeof(mine)) == 0) != simulated)
 		return false; /* an address of its own */
 	if (post(&a, IBV_WR_RDMA_WRITE, &b, 4096, 78) != 0 || wait_for(a.cq).wr_id != 78)
 		return false;

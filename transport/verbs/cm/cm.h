@@ -34,7 +34,7 @@
 /* As Linux: drivers/infiniband/core/cma.c. */
 #define CM_RESPONSE_TIMEOUT 20 /* code: 4.3 s */
 #define CM_MAX_RETRIES 15
-#define CM_ACK_TIMEOUT 17 /* code: 0.5 s, for a packet lifetime of 16 on RoCE */
+#define CM_ACK_TIMEOUT 17  /* code: 0.5 s, for a packet lifetime of 16 on RoCE */
 #define CM_MIN_RNR_TIMER 0 /* code: 655 ms */
 #define CM_BACKLOG 1024
 
