@@ -222,16 +222,17 @@ perftest_all() {
 lonely() {
 	refused 255 'RDMA_CM_EVENT_REJECTED, error 8' -- rping -c -C 3 -a 127.0.0.7
 	refused 1 'RDMA_CM_EVENT_UNREACHABLE, error: 1' -- udaddy -s 127.0.0.7
-	# A listener has a name there; what is printed first says that the connection is there.
+	# A listener has a name there; what is printed first says that the connection is there. An rping may wait for ever
+	# for a request that it began before the event: then it is stopped.
 	local listens='until grep -q verbscope-listens /proc/net/unix; do sleep 0.05; done'
 	check "localhost leads to the process that listens" 'rdma-ping-2' -- sh -ec '
 		ibv_rc_pingpong -g 0 >/dev/null & p=$!; sleep 0.3; rping -s & '"$listens"'
 		rping -c -v -C 3 -a 127.0.0.1; kill $p'
 	check "a server that is killed is noticed" 'client DISCONNECT EVENT' -- sh -ec 'rping -s -C 1000000 & s=$!
-		'"$listens"'; rping -c -v -C 1000000 -a 127.0.0.1 | { read _; kill -9 $s; cat >/dev/null; }'
+		'"$listens"'; timeout 20 rping -c -v -C 1000000 -a 127.0.0.1 | { read _; kill -9 $s; cat >/dev/null; }'
 	check "a client that is killed is noticed" 'server DISCONNECT EVENT' -- sh -ec '
 		{ '"$listens"'; exec rping -c -C 1000000 -a 127.0.0.1; } & c=$!
-		rping -s -v -C 1000000 | { read _; kill -9 $c; cat >/dev/null; }'
+		timeout 20 rping -s -v -C 1000000 | { read _; kill -9 $c; cat >/dev/null; }'
 }
 
 connections_all() {
