@@ -42,6 +42,8 @@ $(PLUGIN_SO): $(PLUGIN_OBJS) $(LIBJUDGE) $(LIBWIRE)
 	@mkdir -p $(@D)
 	$(CC) $(OPT) $(SANFLAGS) -shared $(LDFLAGS) $(PLUGIN_LDFLAGS) -o $@ $(PLUGIN_OBJS) $(LIBJUDGE) $(LIBWIRE) $(WS_LIBS) -ldeflate
 
+plugin: $(PLUGIN_SO) # alone: for a machine that has no more than Wireshark's headers
+
 include $(wildcard dissector/*/module.mk)
 
-.PHONY: no-wireshark-headers
+.PHONY: no-wireshark-headers plugin

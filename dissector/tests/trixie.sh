@@ -16,7 +16,7 @@ suite=${VS_SUITE:-${1:-trixie}}
 case $suite in --*) suite=${VS_SUITE:?} ;; esac
 root=$repo/build/$suite out=$repo/build/$suite-out
 shared=${VS_SHARED:-../shared}
-packages=(gcc libc6-dev make pkg-config libdeflate-dev libpcap-dev zlib1g-dev libwireshark-dev libglib2.0-dev tshark
+packages=(gcc libc6-dev make pkg-config libdeflate-dev libjansson-dev libnet1-dev libpcap-dev zlib1g-dev libwireshark-dev libglib2.0-dev tshark
 	wireshark-common)
 
 say() { printf '== %s: %s\n' "$suite" "$*"; }
@@ -87,7 +87,7 @@ inside() {
 	[ -e /ready ] || prepare
 	cd /src
 	say "$(tshark --version 2>/dev/null | head -1), $(gcc --version | head -1)"
-	make --no-print-directory B=/out all /out/tests/mkcaptures >/out/make.log 2>&1 || {
+	make --no-print-directory B=/out plugin /out/bin/vs-pcap /out/tests/mkcaptures >/out/make.log 2>&1 || {
 		tail -n 30 /out/make.log
 		return 1
 	}
