@@ -583,11 +583,14 @@ void add_waits(Suite *s)
 	tcase_add_test(tc, memory_that_is_watched_without_a_verb_changes_in_the_end);
 	tcase_add_test(tc, a_child_sleeps_really_and_has_no_device);
 	suite_add_tcase(s, tc);
-	tc = tcase_create("threads");
+	tc = tcase_create("threads in verbs"); /* alone, for check-tsan */
 	tcase_set_timeout(tc, 60);
 	tcase_add_test(tc, two_threads_that_block_play_ping_pong);
 	tcase_add_test(tc, a_thread_that_blocks_and_one_that_polls_play_ping_pong);
 	tcase_add_test(tc, a_thread_that_waits_does_not_outrun_one_that_is_about_to_post);
+	suite_add_tcase(s, tc);
+	tc = tcase_create("threads");
+	tcase_set_timeout(tc, 60);
 	tcase_add_loop_test(tc, what_another_thread_posts_ends_a_wait, 0, WAYS);
 	tcase_add_loop_test(tc, a_time_out_among_threads_is_real, 0, WAYS);
 #ifndef __SANITIZE_ADDRESS__ /* which stumbles over the stack of a cancelled thread */

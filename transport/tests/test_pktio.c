@@ -5,8 +5,10 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <sys/sysmacros.h>
+#include <sys/wait.h>
 
 #include "capfile.h"
 #include "runner.h"
@@ -214,6 +216,32 @@ START_TEST(abort_leaves_the_old_file_alone_and_nothing_behind)
 }
 END_TEST
 
+/* The writer of a process that was killed: its file has a name, and whole frames. */
+START_TEST(what_a_killed_process_has_put_is_kept_where_that_is_wanted)
+{
+	const char *path = in_dir("x.pcap");
+	char part[300];
+	pid_t pid = fork();
+	int status;
+
+	if (pid == 0) {
+		struct vs_writer *w = vs_writer_open_kept(path, VS_WRITER_ETHERNET, NULL);
+		static uint8_t b[65536];
+
+		fill_frame(b, edge_frames[0].caplen, 1);
+		if (w != NULL && vs_writer_put(w, edge_frames[0].time_ns, b, 60, 60, NULL) == 0)
+			(void)raise(SIGKILL);
+		_exit(1);
+	}
+	ck_assert_int_eq(waitpid(pid, &status, 0), pid);
+	ck_assert(WIFSIGNALED(status));
+	ck_assert_int_ne(access(path, F_OK), 0);
+	snprintf(part, sizeof(part), "%s.%ld-0.part", path, (long)pid);
+	expect_all(part, &kinds[0], edge_frames, 1);
+	ck_assert_int_eq(rename(part, path), 0); /* the fixture takes it away */
+}
+END_TEST
+
 START_TEST(a_symbolic_link_stays_and_permissions_stay)
 {
 	const char *path = save_bytes("x.pcap", (const uint8_t *)"old", 3), *link = in_dir("link.pcap");
@@ -341,6 +369,7 @@ Suite *vs_suite(void)
 	tcase_add_test(t, the_bytes_of_an_erf_record_are_these);
 	tcase_add_test(t, nothing_stands_at_the_path_before_close);
 	tcase_add_test(t, abort_leaves_the_old_file_alone_and_nothing_behind);
+	tcase_add_test(t, what_a_killed_process_has_put_is_kept_where_that_is_wanted);
 	tcase_add_test(t, a_symbolic_link_stays_and_permissions_stay);
 	tcase_add_test(t, devices_are_written_straight);
 	tcase_add_test(t, fifos_are_written_straight);

@@ -12,8 +12,10 @@ START_TEST(a_frame_takes_its_length_by_the_rate_and_the_latency)
 	size_t n = send(net, 0, 1, 1, 100);
 
 	ck_assert(vs_sim_busy(net->sim));
+	ck_assert_uint_eq(vs_sim_next(net->sim), 8 * n + 700);
 	vs_sim_run(net->sim, VS_NEVER);
 	ck_assert(!vs_sim_busy(net->sim));
+	ck_assert_uint_eq(vs_sim_next(net->sim), VS_NEVER);
 	ck_assert_uint_eq(net->n, 1);
 	ck_assert_uint_eq(net->got[0].t, 8 * n + 700);
 	ck_assert_uint_eq(vs_sim_now(net->sim), 8 * n + 700);

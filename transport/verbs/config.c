@@ -9,6 +9,7 @@
 #include <arpa/inet.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "verbs/ref.h"
 
@@ -124,6 +125,14 @@ bool ref_config_sim(void)
 	return flag("VS_SIM");
 }
 
+/* Without a seed keys and QPNs differ from run to run, as those of any device do. 32 bits can be typed again. */
+static uint32_t draw_seed(void)
+{
+	uint64_t x = ref_real_now() + (uint64_t)getpid();
+
+	return (uint32_t)(x * UINT64_C(0x9e3779b97f4a7c15) >> 32);
+}
+
 int ref_config_read(struct ref_config *c)
 {
 	const char *seed = getenv("VS_SEED");
@@ -138,9 +147,7 @@ int ref_config_read(struct ref_config *c)
 	c->may_move = flag("VS_IP_MAY_MOVE");
 	c->capture = path("VS_CAPTURE");
 	c->trace = path("VS_TRACE");
-	/* Without a seed keys and QPNs differ from run to run, as those of any device do. */
-	c->seed = seed != NULL && seed[0] != '\0' ? strtoull(seed, NULL, 0)
-						  : ref_real_now() ^ (uint64_t)(uintptr_t)c << 20;
+	c->seed = seed != NULL && seed[0] != '\0' ? strtoull(seed, NULL, 0) : draw_seed();
 	rc = read_addresses(c);
 	if (rc == 0)
 		rc = read_mtu(c);

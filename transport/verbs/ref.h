@@ -183,7 +183,7 @@ extern _Thread_local unsigned ref_plain;
 struct ref_trace;
 struct ref_trace *ref_trace_open(const struct ref_config *c, int *err); /* NULL after a line on stderr */
 struct vs_event_sink ref_trace_sink(struct ref_trace *t);
-/* `keep`: the file takes its place; otherwise (a forked child, a start that failed) it is left alone. NULL is fine. */
+/* `keep`: the file takes its place; otherwise it goes, unless this is a child and it the parent's. NULL is fine. */
 void ref_trace_close(struct ref_trace *t, bool keep);
 
 /* ---- objects ---- */

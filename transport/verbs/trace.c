@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "verbs/ref.h"
@@ -18,7 +19,8 @@
 struct ref_trace {
 	int fd;
 	uint64_t seq;
-	int error; /* the first errno of a write; from then on nothing more is written */
+	bool straight; /* into what is no regular file */
+	int error;     /* the first errno of a write; from then on nothing more is written */
 	char *path, *part;
 };
 
@@ -52,13 +54,19 @@ static void put(struct ref_trace *t, char *line, int len)
 static int open_part(struct ref_trace *t, const char *path)
 {
 	size_t len = strlen(path) + 32;
+	struct stat st;
 
 	t->path = strdup(path);
 	t->part = malloc(len);
 	if (t->path == NULL || t->part == NULL)
 		return ENOMEM;
 	snprintf(t->part, len, "%s.%ld-1.part", path, (long)getpid());
-	t->fd = open(t->part, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600); /* it may hold keys */
+	/* A FIFO, a terminal: straight. */
+	t->straight = stat(path, &st) == 0 && !S_ISREG(st.st_mode);
+	if (t->straight)
+		t->fd = open(path, O_WRONLY | O_CLOEXEC);
+	else
+		t->fd = open(t->part, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600); /* it may hold keys */
 	return t->fd < 0 ? errno : 0;
 }
 
@@ -103,11 +111,11 @@ void ref_trace_close(struct ref_trace *t, bool keep)
 {
 	if (t == NULL)
 		return;
-	if (keep && t->error == 0 && rename(t->part, t->path) != 0)
+	if (keep && t->error == 0 && !t->straight && rename(t->part, t->path) != 0)
 		t->error = errno;
-	if (keep && t->error != 0) {
+	if (keep && t->error != 0)
 		ref_say("%s: can't be written: %s", t->path, strerror(t->error));
+	if (!ref.forked && !t->straight && (!keep || t->error != 0))
 		(void)unlink(t->part);
-	}
 	destroy(t);
 }
