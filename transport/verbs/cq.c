@@ -140,6 +140,7 @@ int ref_poll_cq(struct ibv_cq *cq, int n, struct ibv_wc *out)
 {
 	struct vs_wc wc[CHUNK];
 	int total = 0, got;
+	bool yield;
 
 	if (!ref_enter_fast())
 		return -1;
@@ -152,8 +153,9 @@ int ref_poll_cq(struct ibv_cq *cq, int n, struct ibv_wc *out)
 		if (got > 0)
 			total += got;
 	} while (got == CHUNK && total < n);
+	yield = total == 0 && got == 0 && !ref.stepped;
 	ref_leave_poll(total);
-	if (total == 0 && got == 0)
+	if (yield)
 		sched_yield(); /* somebody else has to send what we wait for */
 	return total > 0 ? total : got < 0 ? -1 : 0;
 }

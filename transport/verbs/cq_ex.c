@@ -22,17 +22,20 @@ static int take_next(struct ibv_cq_ex *ex)
 {
 	struct ref_cq *cq = self(ex);
 	int got;
+	bool yield;
 
 	if (!ref_enter_fast())
 		return errno;
 	got = ref_cq_take(cq, &cq->wc, 1);
 	if (got == 1)
 		ref_explain_wc(ref_dev(ex->context), &cq->wc);
+	yield = !ref.stepped;
 	ref_leave_poll(got);
 	if (got < 0)
 		return EIO;
 	if (got == 0) {
-		sched_yield();
+		if (yield)
+			sched_yield();
 		return ENOENT;
 	}
 	ex->wr_id = cq->wc.wr_id;

@@ -71,6 +71,7 @@ struct ref {
 	struct vs_dev *dev[REF_DEVICES]; /* dev[0] NULL: not started */
 	unsigned n_devs;
 	struct ref_wire *wire;
+	bool stepped;       /* the last look at the simulated wire has moved its clock to something */
 	struct vs_sim *sim; /* the simulated wire: time is virtual (virtual.c); NULL: it is real */
 	struct ref_config config;
 	bool forked; /* this is the child of a process that had an engine, and has none of its own yet */

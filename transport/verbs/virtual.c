@@ -96,11 +96,13 @@ bool ref_virtual_look(void)
 
 	v.looked = true;
 	v.looks++;
+	ref.stepped = false;
 	if (next == VS_NEVER) {
 		run_until(vs_sim_now(ref.sim) + LOOK_NS);
 		return false;
 	}
-	return patience(next) == 0 && vs_sim_step(ref.sim, next);
+	ref.stepped = patience(next) == 0 && vs_sim_step(ref.sim, next);
+	return ref.stepped;
 }
 
 void ref_virtual_settle(void)
