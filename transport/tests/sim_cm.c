@@ -4,6 +4,7 @@
  */
 #include <arpa/inet.h>
 #include <errno.h>
+#include <pthread.h>
 #include <rdma/rdma_cma.h>
 #include <string.h>
 
@@ -180,6 +181,54 @@ START_TEST(where_nobody_is_the_answer_costs_no_time)
 }
 END_TEST
 
+static void *serve(void *arg)
+{
+	struct rdma_event_channel *ch = arg;
+	struct rdma_cm_event *e;
+	struct rdma_cm_id *id = NULL;
+
+	for (int i = 0; i < 3; i++) {
+		static const enum rdma_cm_event_type want[] = {RDMA_CM_EVENT_CONNECT_REQUEST, RDMA_CM_EVENT_ESTABLISHED,
+							       RDMA_CM_EVENT_DISCONNECTED};
+
+		ck_assert_int_eq(rdma_get_cm_event(ch, &e), 0);
+		ck_assert_str_eq(rdma_event_str(e->event), rdma_event_str(want[i]));
+		id = e->id;
+		ck_assert_int_eq(rdma_ack_cm_event(e), 0);
+		if (i > 0)
+			continue;
+		give_qp(id);
+		ck_assert_int_eq(rdma_accept(id, NULL), 0);
+	}
+	rdma_destroy_qp(id);
+	ck_assert_int_eq(rdma_destroy_id(id), 0);
+	return NULL;
+}
+
+START_TEST(server_and_client_are_threads)
+{
+	struct rdma_event_channel *servers;
+	pthread_t thread;
+
+	listen_on("10.0.0.2");
+	servers = channel;
+	ck_assert_int_eq(pthread_create(&thread, NULL, serve, servers), 0);
+	channel = rdma_create_event_channel();
+	resolve("10.0.0.2", 7174);
+	give_qp(client);
+	ck_assert_int_eq(rdma_connect(client, NULL), 0);
+	(void)expect(RDMA_CM_EVENT_ESTABLISHED);
+	ck_assert_int_eq(rdma_disconnect(client), 0);
+	(void)expect(RDMA_CM_EVENT_DISCONNECTED);
+	ck_assert_int_eq(pthread_join(thread, NULL), 0);
+	rdma_destroy_qp(client);
+	ck_assert_int_eq(rdma_destroy_id(client), 0);
+	ck_assert_int_eq(rdma_destroy_id(listener), 0);
+	rdma_destroy_event_channel(servers);
+	rdma_destroy_event_channel(channel);
+}
+END_TEST
+
 void add_connections(Suite *s)
 {
 	TCase *tc = tcase_create("librdmacm");
@@ -188,6 +237,7 @@ void add_connections(Suite *s)
 	tcase_add_loop_test(tc, an_address_of_one_device_is_reached_from_the_other, 0,
 			    (int)(sizeof(pairs) / sizeof(pairs[0])));
 	tcase_add_test(tc, both_devices_are_listed_with_their_addresses);
+	tcase_add_test(tc, server_and_client_are_threads);
 	tcase_add_test(tc, where_nobody_is_the_answer_costs_no_time);
 	suite_add_tcase(s, tc);
 }

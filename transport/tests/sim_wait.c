@@ -464,6 +464,43 @@ START_TEST(a_thread_that_blocks_and_one_that_polls_play_ping_pong)
 }
 END_TEST
 
+static atomic_int taken;
+
+/* Two wait for events of one channel: each event wakes one, and the other goes on waiting in virtual time. */
+static void *take_events(void *arg)
+{
+	struct ibv_cq *cq;
+	void *context;
+
+	while (atomic_fetch_add(&taken, 1) < *(const int *)arg) {
+		ck_assert_int_eq(ibv_get_cq_event(b.channel, &cq, &context), 0);
+		ibv_ack_cq_events(cq, 1);
+		ck_assert_int_eq(poll_for(b.cq).status, IBV_WC_SUCCESS);
+		ck_assert_int_eq(ibv_req_notify_cq(b.cq, 0), 0);
+		post_to(&a, IBV_WR_SEND, &b, 8, 1);
+	}
+	return NULL;
+}
+
+START_TEST(two_threads_share_a_channel)
+{
+	const int rounds = 60; /* of which the last two leave a message under way */
+	pthread_t thread[2];
+
+	set_up();
+	for (int i = 0; i < rounds + 2; i++)
+		post_recv(&b, 1);
+	ck_assert_int_eq(ibv_req_notify_cq(b.cq, 0), 0);
+	post_to(&a, IBV_WR_SEND, &b, 8, 1);
+	for (int i = 0; i < 2; i++)
+		ck_assert_int_eq(pthread_create(&thread[i], NULL, take_events, (void *)(uintptr_t)&rounds), 0);
+	for (int i = 0; i < 2; i++)
+		ck_assert_int_eq(pthread_join(thread[i], NULL), 0);
+	ck_assert_int_eq(atomic_load(&taken), rounds + 2);
+	tear_down();
+}
+END_TEST
+
 static atomic_bool posted;
 
 static void *post_late(void *arg)
@@ -587,6 +624,7 @@ void add_waits(Suite *s)
 	tcase_set_timeout(tc, 60);
 	tcase_add_test(tc, two_threads_that_block_play_ping_pong);
 	tcase_add_test(tc, a_thread_that_blocks_and_one_that_polls_play_ping_pong);
+	tcase_add_test(tc, two_threads_share_a_channel);
 	tcase_add_test(tc, a_thread_that_waits_does_not_outrun_one_that_is_about_to_post);
 	suite_add_tcase(s, tc);
 	tc = tcase_create("threads");

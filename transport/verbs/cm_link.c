@@ -63,6 +63,11 @@ static int qp_attr(const struct vs_dev *dev, const struct vs_conn *c, enum ibv_q
 
 /* ---- time ---- */
 
+static bool is_virtual(void)
+{
+	return ref.sim != NULL;
+}
+
 static void signal_channel(void)
 {
 	if (ref.sim != NULL)
@@ -108,6 +113,7 @@ const struct ref_cm_link *ref_cm_link(void)
 						.error = ref_error,
 						.qp_attr = qp_attr,
 						.ah_attr = ref_ah_attr,
+						.is_virtual = is_virtual,
 						.channel = ref_fd_own,
 						.signal = signal_channel,
 						.wait = wait_for,

@@ -31,11 +31,12 @@ struct ref_cm_link {
 	void (*ah_attr)(struct ibv_ah_attr *attr, const struct vs_av *av);
 
 	/*
-	 * Virtual time, on the simulated wire. `channel`: a descriptor becomes readable by what happens there, or no
-	 * longer (then it may be closed). signal, inside: it has become so. wait, outside: until it is so (0 or -1), or
-	 * one look if it is non-blocking; where time is real, 0 at once. now (ns) and sleep, outside: in the time that
-	 * there is.
+	 * Virtual time, on the simulated wire alone (is_virtual). `channel`: a descriptor becomes readable by what
+	 * happens there, or no longer (then it may be closed). signal, inside: it has become so. wait, outside: until
+	 * it is so (0 or -1), or one look if it is non-blocking; where time is real, 0 at once. now (ns) and sleep,
+	 * outside: in the time that there is.
 	 */
+	bool (*is_virtual)(void);
 	void (*channel)(int fd, bool on);
 	void (*signal)(void);
 	int (*wait)(int fd);

@@ -94,14 +94,13 @@ void ref_events_push(struct ref_events *q, void *object, enum ibv_event_type typ
 		ref_say("an event can't be signalled");
 }
 
-/* Counts the descriptor down by one without waiting. */
-static void count_down(const struct ref_events *q)
+/* Counts the descriptor down by one without waiting. False: somebody else was faster. */
+static bool count_down(const struct ref_events *q)
 {
 	struct pollfd p = {.fd = q->fd, .events = POLLIN};
 	uint64_t one;
 
-	if (poll(&p, 1, 0) == 1 && read(q->fd, &one, sizeof(one)) < 0)
-		return; /* somebody else was faster */
+	return poll(&p, 1, 0) == 1 && read(q->fd, &one, sizeof(one)) == (ssize_t)sizeof(one);
 }
 
 void ref_events_forget(struct ref_events *q, const void *object)
@@ -110,42 +109,65 @@ void ref_events_forget(struct ref_events *q, const void *object)
 
 	for (unsigned i = 0; i < q->n; i++) {
 		if (q->event[i].object == object)
-			count_down(q);
+			(void)count_down(q);
 		else
 			q->event[keep++] = q->event[i];
 	}
 	q->n = keep;
 }
 
+/* Inside: the oldest event, which from now on is to be acknowledged. False: there is none. */
+static bool pop(struct ref_events *q, struct ref_event *e)
+{
+	struct ledger l;
+
+	if (q->n == 0)
+		return false;
+	*e = q->event[0];
+	q->n--;
+	for (unsigned i = 0; i < q->n; i++)
+		q->event[i] = q->event[i + 1];
+	if (e->type == REF_EVENT_COMPLETION)
+		((struct ref_cq *)e->object)->comp_events++;
+	else if (ledger_of(e->type, e->object, &l))
+		++*l.taken;
+	return true;
+}
+
+/* In virtual time: never in the kernel, where this thread would not move the clock. */
+static int take_virtually(struct ref_events *q, struct ref_event *e)
+{
+	bool counted, found;
+
+	for (;;) {
+		if (ref_virtual_wait(q->fd) != 0 || !ref_enter())
+			return -1;
+		counted = count_down(q);
+		found = counted && pop(q, e);
+		ref_leave_quiet();
+		if (found)
+			return 0;
+		if (!counted && (fcntl(q->fd, F_GETFL) & O_NONBLOCK)) {
+			errno = EAGAIN;
+			return -1;
+		}
+	}
+}
+
 /* A count that belongs to an event which is gone, or which another thread took, is waited for again. */
 int ref_events_take(struct ref_events *q, struct ref_event *e)
 {
-	struct ledger l;
 	uint64_t one;
-	ssize_t got;
 	bool found;
 
+	if (ref.sim != NULL)
+		return take_virtually(q, e);
 	do {
-		if (ref.sim != NULL && ref_virtual_wait(q->fd) != 0)
-			return -1;
-		ref_plain++;
-		got = read(q->fd, &one, sizeof(one));
-		ref_plain--;
-		if (got != (ssize_t)sizeof(one))
+		if (read(q->fd, &one, sizeof(one)) != (ssize_t)sizeof(one))
 			return -1;
 		if (!ref_enter())
 			return -1;
-		found = q->n > 0;
-		if (found) {
-			*e = q->event[0];
-			q->n--;
-			for (unsigned i = 0; i < q->n; i++)
-				q->event[i] = q->event[i + 1];
-			if (e->type == REF_EVENT_COMPLETION)
-				((struct ref_cq *)e->object)->comp_events++;
-			else if (ledger_of(e->type, e->object, &l))
-				++*l.taken;
-		}
+		found = pop(q, e);
 		ref_leave_quiet();
 	} while (!found);
 	return 0;

@@ -3,6 +3,7 @@
  * event.c - event channels, each an eventfd that counts the events in its queue; what the engine's connections say
  * becomes events of librdmacm.
  */
+#include <fcntl.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
@@ -51,14 +52,13 @@ static void enqueue(struct cm_channel *ch, struct cm_event *e)
 		return; /* 2^64 - 2 events wait: it is readable */
 }
 
-/* Counts the descriptor down by one without waiting. */
-static void count_down(const struct cm_channel *ch)
+/* Counts the descriptor down by one without waiting. False: somebody else was faster. */
+static bool count_down(const struct cm_channel *ch)
 {
 	struct pollfd p = {.fd = ch->channel.fd, .events = POLLIN};
 	uint64_t one;
 
-	if (poll(&p, 1, 0) == 1 && read(ch->channel.fd, &one, sizeof(one)) < 0)
-		return; /* somebody else was faster */
+	return poll(&p, 1, 0) == 1 && read(ch->channel.fd, &one, sizeof(one)) == (ssize_t)sizeof(one);
 }
 
 struct cm_event *cm_event_new(struct cm_id *id, enum rdma_cm_event_type type, int status)
@@ -111,7 +111,7 @@ void cm_events_move(struct cm_id *id, struct cm_channel *to)
 			ch->tail = &e->next;
 			continue;
 		}
-		count_down(ch);
+		(void)count_down(ch);
 		if (to != NULL)
 			enqueue(to, e);
 		else
@@ -390,23 +390,50 @@ static struct cm_event *dequeue(struct cm_channel *ch)
 	return e;
 }
 
-int rdma_get_cm_event(struct rdma_event_channel *channel, struct rdma_cm_event **event)
+/* In virtual time: never in the kernel, where this thread would not move the clock. NULL with errno. */
+static struct cm_event *take_virtually(struct cm_channel *ch)
+{
+	struct cm_event *e;
+	bool counted;
+
+	for (;;) {
+		if (cm.link->wait(ch->channel.fd) != 0 || !cm_enter())
+			return NULL;
+		counted = count_down(ch);
+		e = counted ? dequeue(ch) : NULL;
+		cm_leave();
+		if (e != NULL)
+			return e;
+		if (!counted && (fcntl(ch->channel.fd, F_GETFL) & O_NONBLOCK)) {
+			errno = EAGAIN;
+			return NULL;
+		}
+	}
+}
+
+static struct cm_event *take(struct cm_channel *ch)
 {
 	struct cm_event *e;
 	uint64_t count;
 
-	if (event == NULL)
-		return cm_fail(EINVAL);
 	do {
-		if (cm.link->wait(channel->fd) != 0)
-			return -1;
-		if (read(channel->fd, &count, sizeof(count)) != (ssize_t)sizeof(count))
-			return -1;
-		if (!cm_enter())
-			return -1;
-		e = dequeue(cm_channel(channel));
+		if (read(ch->channel.fd, &count, sizeof(count)) != (ssize_t)sizeof(count) || !cm_enter())
+			return NULL;
+		e = dequeue(ch);
 		cm_leave();
 	} while (e == NULL);
+	return e;
+}
+
+int rdma_get_cm_event(struct rdma_event_channel *channel, struct rdma_cm_event **event)
+{
+	struct cm_event *e;
+
+	if (event == NULL)
+		return cm_fail(EINVAL);
+	e = cm.link->is_virtual() ? take_virtually(cm_channel(channel)) : take(cm_channel(channel));
+	if (e == NULL)
+		return -1;
 	prepare(e);
 	*event = &e->event;
 	return 0;
