@@ -246,7 +246,7 @@ static bool start(struct vs_qp *qp, struct vs_swqe *w)
 	w->npsn = npsn;
 	w->read_start = 0;
 	qp->req.next_psn = vs_psn_add(qp->req.next_psn, (int32_t)npsn);
-	qp->req.ssn = takes_credit(w) ? vs_psn_add(qp->req.ssn, 1) : qp->req.ssn;
+	qp->req.ssn = vs_psn_add(qp->req.ssn, 1); /* of every message, as the MSN of the peer counts them */
 	if (vs_swqe_is_rd_atomic(w))
 		qp->req.rd_atomic_out++;
 	if (VS_EV_ON(qp->dev, VS_LEVEL_EXTRA)) {

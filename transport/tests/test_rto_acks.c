@@ -376,6 +376,36 @@ START_TEST(rto_058_credits_do_not_gate_writes_and_reads)
 }
 END_TEST
 
+/* The limit is MSN + credits, and MSNs count every message: so do the numbers that are compared with it. */
+START_TEST(rto_058_a_message_without_receive_counts_too)
+{
+	struct rig_opt o = {.dev.e2e_credits = true};
+	struct rig *r = rig_new(&o);
+	struct vs_pkt p;
+
+	post(r, _i == 0 ? VS_WR_RDMA_WRITE : VS_WR_RDMA_READ, 1, 8);
+	rig_drain(r);
+	if (_i == 0) {
+		rig_in_ack(r, D, 2, 1); /* MSN 1, two receives */
+	} else {
+		p = rig_pkt(r, VS_OP_RC_READ_RESPONSE_ONLY, D);
+		p.ext.aeth.syndrome = 2;
+		p.ext.aeth.msn = 1;
+		p.payload = rig_pattern(D);
+		p.payload_len = 8;
+		rig_in(r, &p);
+	}
+	rig_expect_wc(r, r->scq, 1, VS_WC_SUCCESS);
+	post(r, VS_WR_SEND, 2, 8);
+	post(r, VS_WR_SEND, 3, 8);
+	post(r, VS_WR_SEND, 4, 8);
+	ck_assert_uint_eq(rig_drain(r), 2);
+	rig_in_ack(r, D + 1, 2, 2); /* a receive was posted */
+	ck_assert_uint_eq(rig_drain(r), 1);
+	rig_free(r);
+}
+END_TEST
+
 START_TEST(rto_059_without_credit_one_request_probes)
 {
 	struct rig_opt o = {.dev.e2e_credits = true};
@@ -511,6 +541,7 @@ Suite *vs_suite(void)
 	tcase_add_test(tc, rto_057_syndrome_1f_means_no_limit);
 	tcase_add_loop_test(tc, rto_058_with_credits_no_more_than_msn_plus_credits_goes_out, 0, 31);
 	tcase_add_test(tc, rto_058_credits_do_not_gate_writes_and_reads);
+	tcase_add_loop_test(tc, rto_058_a_message_without_receive_counts_too, 0, 2);
 	tcase_add_test(tc, rto_059_without_credit_one_request_probes);
 	tcase_add_test(tc, rto_059_an_unsolicited_ack_brings_credits);
 	suite_add_tcase(s, tc);
