@@ -4,8 +4,11 @@
  * Peers are killed and started again (ref0-soak.sh does it). What they had posted is lost with them; the hub accounts
  * for everything that it has posted, and connects to whoever comes back.
  *
- *   ref0_soak hub PORT PEERS QPS MESSAGES FILE    QPS to each peer; FILE appears when there are enough messages
- *   ref0_soak peer PORT NUMBER QPS
+ *   ref0_soak hub PORT PEERS QPS MESSAGES FILE [TARGETS]   QPS to each peer; FILE appears when there are enough
+ * messages ref0_soak peer PORT NUMBER QPS
+ *
+ * With TARGETS the hub can be attacked: queue pairs and memory for that are listed there, and the messages go on until
+ * that file is gone.
  *
  * Exit codes: 0; 1 something is wrong; 2 usage or environment; 3 of a peer: the hub is gone.
  */
@@ -22,6 +25,7 @@
 #include <unistd.h>
 
 #include "ref0_soak.h"
+#include "ref0_victim.h"
 
 #define PEERS_MAX 16u
 #define QPS_MAX 64u
@@ -51,6 +55,7 @@ static struct {
 	struct ibv_cq *cq[PEERS_MAX]; /* of each peer's links */
 	uint64_t lives;               /* links that have failed and were accounted for */
 	bool ending;
+	const char *targets; /* NULL: nobody attacks */
 } hub;
 
 static volatile sig_atomic_t asked;
@@ -510,7 +515,10 @@ static void run(int listener, uint64_t messages, const char *file)
 			answer();
 		if (then.fds == 0 && all_messages() > messages / 5 * 2)
 			then = holding();
-		if (!hub.ending && all_messages() >= messages) {
+		if (hub.targets != NULL)
+			victim_tend();
+		if (!hub.ending && all_messages() >= messages &&
+		    (hub.targets == NULL || access(hub.targets, F_OK) != 0)) {
 			end_at = looked;
 			begin_to_end(file);
 		}
@@ -552,6 +560,26 @@ static void clean_up(void)
 		soak_wrong(NULL, "the device can't be closed");
 }
 
+/* Address and queue pairs that live, and what is there to be attacked. It appears whole. */
+static void write_targets(void)
+{
+	char part[4096];
+	union ibv_gid gid;
+	FILE *f;
+
+	snprintf(part, sizeof(part), "%s.part", hub.targets);
+	f = fopen(part, "w");
+	if (f == NULL || ibv_query_gid(hub.ctx, 1, 0, &gid) != 0)
+		fail(part);
+	for (unsigned i = 0; i < hub.n_peers; i++)
+		for (unsigned q = 0; q < hub.n_qps; q++)
+			fprintf(f, "live %u %u\n", i, hub.peer[i].link[q].qp->qp_num);
+	gid.raw[15] = 10; /* where soak.sh and hostile.sh put the first peer */
+	victim_make(hub.ctx, &gid, f);
+	if (fclose(f) != 0 || rename(part, hub.targets) != 0)
+		fail(hub.targets);
+}
+
 static int run_hub(const char *port, uint64_t messages, const char *file)
 {
 	struct sockaddr_in a = address(port);
@@ -571,19 +599,24 @@ static int run_hub(const char *port, uint64_t messages, const char *file)
 	signal(SIGUSR1, ask);
 	if (listen(listener, 64) != 0)
 		fail("listen");
+	if (hub.targets != NULL)
+		write_targets();
 	began = soak_now();
 	run(listener, messages, file);
 	printf("hub: %llu messages over %u queue pairs in %.1f s, %llu connections broken and accounted for\n",
 	       (unsigned long long)all_messages(), hub.n_peers * hub.n_qps, (double)(soak_now() - began) / 1e9,
 	       (unsigned long long)hub.lives);
 	close(listener);
+	if (hub.targets != NULL)
+		victim_end();
 	clean_up();
 	return 0;
 }
 
 int main(int argc, char **argv)
 {
-	if (argc == 7 && strcmp(argv[1], "hub") == 0) {
+	if ((argc == 7 || argc == 8) && strcmp(argv[1], "hub") == 0) {
+		hub.targets = argv[7]; /* NULL of 7 */
 		hub.n_peers = (unsigned)atoi(argv[3]);
 		hub.n_qps = (unsigned)atoi(argv[4]);
 		if (hub.n_peers >= 1 && hub.n_peers <= PEERS_MAX && hub.n_qps >= 1 && hub.n_qps <= QPS_MAX)
@@ -591,6 +624,7 @@ int main(int argc, char **argv)
 	}
 	if (argc == 5 && strcmp(argv[1], "peer") == 0 && atoi(argv[4]) >= 1 && atoi(argv[4]) <= (int)QPS_MAX)
 		return run_peer(argv[2], (unsigned)atoi(argv[3]), (unsigned)atoi(argv[4]));
-	fprintf(stderr, "usage: ref0_soak hub PORT PEERS QPS MESSAGES FILE | ref0_soak peer PORT NUMBER QPS\n");
+	fprintf(stderr,
+		"usage: ref0_soak hub PORT PEERS QPS MESSAGES FILE [TARGETS] | ref0_soak peer PORT NUMBER QPS\n");
 	return 2;
 }

@@ -123,7 +123,7 @@ $(HOSTILE): $(call obj,transport/tests/verbs_hostile.c) $(LIBVS) $(LIBJUDGE) $(L
 	@mkdir -p $(@D)
 	$(CC) $(OPT) $(SANFLAGS) $(LDFLAGS) -o $@ $^ -ldeflate
 
-check-hostile: $(VERBS_LIB) $(RUN_BIN) $(HOSTILE) ## ref0 under packets with random headers and right ICRCs
+check-hostile: $(VERBS_LIB) $(CM_LIB) $(RUN_BIN) $(HOSTILE) $(SOAK) ## ref0 under packets with random headers and right ICRCs
 	@scripts/deps.sh apps
 	@transport/verbs/tests/hostile.sh $(B) $(HOSTILE_SECONDS)
 
@@ -133,7 +133,7 @@ CHECK_TARGETS  += check-soak-ref0
 CHECK_PROGRAMS += $(SOAK)
 ASAN_TARGETS   += check-soak-ref0
 
-$(SOAK): $(call obj,transport/tests/ref0_soak.c transport/tests/ref0_soak_link.c)
+$(SOAK): $(call obj,transport/tests/ref0_soak.c transport/tests/ref0_soak_link.c transport/tests/ref0_victim.c)
 	@mkdir -p $(@D)
 	$(CC) $(OPT) $(SANFLAGS) $(LDFLAGS) -o $@ $^ -libverbs
 
