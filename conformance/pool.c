@@ -12,6 +12,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -104,6 +105,7 @@ static void work(struct pool *p, int from, int to)
 
 static bool start(struct pool *p, struct worker *w)
 {
+	const pid_t parent = getpid();
 	int down[2], up[2];
 
 	*w = (struct worker){.pid = -1};
@@ -117,6 +119,9 @@ static bool start(struct pool *p, struct worker *w)
 	fflush(NULL);
 	w->pid = fork();
 	if (w->pid == 0) {
+		/* one that hangs would outlive a runner that is killed */
+		if (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0 || getppid() != parent)
+			_exit(1);
 		close(down[1]);
 		close(up[0]);
 		for (unsigned i = 0; i < p->workers; i++) {

@@ -205,5 +205,19 @@ kill -SEGV "$child"
 wait $pid || true
 if grep -q 'the process died of signal 11' "$tmp/out" && grep -q '1 PASS, 1 ERROR' "$tmp/out"; then ok; else no "who dies costs itself alone"; fi
 
+"$bin" --cases "$tmp/c" --jobs 1 "${long[@]}" >"$tmp/out" 2>&1 &
+pid=$!
+for _ in {1..50}; do
+	read -r child _ <"/proc/$pid/task/$pid/children" && break
+	sleep 0.02
+done
+kill -KILL "$pid"
+{ wait $pid || true; } 2>/dev/null
+for _ in {1..50}; do
+	[ -d "/proc/$child" ] || break
+	sleep 0.1
+done
+if [ -n "$child" ] && [ ! -d "/proc/$child" ]; then ok; else no "workers end with the runner, however it ends"; fi
+
 printf '%d passed, %d failed\n' $passed $failed
 [ $failed = 0 ]
