@@ -110,7 +110,11 @@ static const struct {
 	     {"0.0.0.0", "10.0.0.2", "ref0", "ref1"},
 	     {"0.0.0.0", "10.0.0.1", "ref1", "ref0"},
 	     {"fd00::1", "fd00::1", "ref1", "ref0"},
-	     {"::", "fd00::2", "ref0", "ref1"}};
+	     {"::", "fd00::2", "ref0", "ref1"},
+	     {"127.0.0.1", "127.0.0.1", "ref1", "ref0"},
+	     {"0.0.0.0", "127.0.0.1", "ref1", "ref0"},
+	     {"10.0.0.2", "0.0.0.0", "ref0", "ref1"},
+	     {"::1", "::1", "ref1", "ref0"}};
 
 START_TEST(an_address_of_one_device_is_reached_from_the_other)
 {

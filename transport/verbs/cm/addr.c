@@ -323,12 +323,41 @@ void cm_find_listener(struct cm_id *id)
 	cm_acquire(id);
 }
 
-static int resolve(struct cm_id *id, const struct sockaddr *src, const struct sockaddr *dst)
+/* Inside: on the simulated wire "this host" is where somebody listens; if nobody does, the first device. */
+static void this_process(const struct cm_id *id, struct sockaddr_storage *dst)
 {
+	const struct sockaddr *d = (const struct sockaddr *)(const void *)dst;
+	uint8_t gid[16];
+	struct place p;
+
+	cm_gid_of(gid, d);
+	if (cm.n_devices < 2 || !(cm_is_any(d) || is_loopback(gid)))
+		return;
+	for (struct cm_id *o = cm.ids; o != NULL; o = o->next) {
+		const struct sockaddr *his = cm_src(o);
+
+		if (o->service == NULL || o->id.ps != id->id.ps || his->sa_family != d->sa_family ||
+		    cm_port(his) != cm_port(d) || cm_is_any(his))
+			continue;
+		memcpy(dst, his, cm_addr_len(his));
+		return;
+	}
+	p = find(NULL, d->sa_family == AF_INET, NULL);
+	if (p.dev != NULL)
+		cm_addr_of(dst, gid_at(&p), cm_port(d));
+}
+
+static int resolve(struct cm_id *id, const struct sockaddr *src, const struct sockaddr *wanted)
+{
+	struct sockaddr_storage to;
+	const struct sockaddr *dst = (const struct sockaddr *)(const void *)&to;
 	int rc = 0;
 
 	if (id->conn != NULL || id->service != NULL)
 		return EINVAL;
+	memset(&to, 0, sizeof(to));
+	memcpy(&to, wanted, cm_addr_len(wanted));
+	this_process(id, &to);
 	if (src != NULL && src->sa_family != 0 && cm_src(id)->sa_family == 0)
 		rc = bind_to(id, src);
 	if (rc == 0)
