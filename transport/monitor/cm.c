@@ -2,6 +2,10 @@
 /*
  * cm.c - communication management: REQ and REP say which QPs talk to each other, where their PSNs begin, and what they
  * agreed on. The newest connections are remembered, so that their flows are known by their first packet.
+ *
+ * The packets of a connection need not go between the addresses of its CM messages: these may come with a LID or from
+ * a link-local address. So a connection is known by what its REQ says of its path too, GIDs and LIDs, and by the IP
+ * addresses that RDMA-CM puts into the private data.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -12,8 +16,15 @@
 
 #define CONNS 256u
 
+/* Addresses of who asks, and of who answers. */
+struct path {
+	struct mon_addr a, b;
+};
+
+enum { BY_MESSAGES, BY_GIDS, BY_LIDS, BY_IP, PATHS };
+
 struct mon_cm_conn {
-	struct mon_addr a, b; /* of who asks, and who answers */
+	struct path path[PATHS]; /* lengths 0: not said */
 	uint8_t vantage;
 	bool used, answered;
 	uint32_t comm_id, hash;
@@ -35,8 +46,8 @@ static struct mon_cm_conn *find(const struct mon_now *n, const struct mon_addr *
 	for (unsigned i = 0; n->m->cm != NULL && i < CONNS; i++) {
 		struct mon_cm_conn *c = &n->m->cm[i];
 
-		if (c->used && c->comm_id == id && c->vantage == n->in->vantage && mon_addr_equal(&c->a, a) &&
-		    mon_addr_equal(&c->b, b))
+		if (c->used && c->comm_id == id && c->vantage == n->in->vantage &&
+		    mon_addr_equal(&c->path[BY_MESSAGES].a, a) && mon_addr_equal(&c->path[BY_MESSAGES].b, b))
 			return c;
 	}
 	return NULL;
@@ -50,6 +61,57 @@ static uint32_t hash_bytes(const uint8_t *b, size_t len)
 		h = (h ^ b[i]) * 16777619u;
 	return h;
 }
+
+/* ---- addresses ---- */
+
+static const uint8_t zeros[16], mapped[12] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff};
+
+static struct mon_addr addr(const uint8_t *b, uint8_t len)
+{
+	struct mon_addr a = {.len = len};
+
+	memcpy(a.b, b, len);
+	return a;
+}
+
+/* GIDs of RoCEv2 over IPv4 are IPv4-mapped IPv6 addresses. */
+static struct mon_addr of_gid(const uint8_t gid[16])
+{
+	if (memcmp(gid, mapped, sizeof(mapped)) == 0)
+		return addr(gid + 12, 4);
+	return addr(gid, 16);
+}
+
+static struct path by_gids(const struct vs_cm_req *q)
+{
+	if (memcmp(q->primary_local_gid, zeros, 16) == 0 || memcmp(q->primary_remote_gid, zeros, 16) == 0)
+		return (struct path){0};
+	return (struct path){of_gid(q->primary_local_gid), of_gid(q->primary_remote_gid)};
+}
+
+static struct path by_lids(const struct vs_cm_req *q)
+{
+	const uint8_t a[2] = {(uint8_t)(q->primary_local_lid >> 8), (uint8_t)q->primary_local_lid};
+	const uint8_t b[2] = {(uint8_t)(q->primary_remote_lid >> 8), (uint8_t)q->primary_remote_lid};
+
+	if (q->primary_local_lid == 0 || q->primary_remote_lid == 0)
+		return (struct path){0};
+	return (struct path){addr(a, 2), addr(b, 2)};
+}
+
+static struct path by_ip(const struct vs_cm_req *q)
+{
+	struct vs_rdmacm_hdr h;
+
+	if (!vs_rdmacm_is_service(q->service_id) ||
+	    vs_rdmacm_parse(&h, q->private_data, sizeof(q->private_data)) != 0 || !vs_rdmacm_hdr_is_known(&h))
+		return (struct path){0};
+	if (h.ip_version == 4)
+		return (struct path){addr(h.src + 12, 4), addr(h.dst + 12, 4)};
+	return (struct path){addr(h.src, 16), addr(h.dst, 16)};
+}
+
+/* ---- REQ and REP ---- */
 
 static void req(struct mon_now *n, const struct vs_cm_req *q, uint64_t tid)
 {
@@ -68,8 +130,7 @@ static void req(struct mon_now *n, const struct vs_cm_req *q, uint64_t tid)
 		return;
 	if (c == NULL)
 		c = &n->m->cm[n->m->cm_next++ % CONNS];
-	*c = (struct mon_cm_conn){.a = key->src,
-				  .b = key->dst,
+	*c = (struct mon_cm_conn){.path = {{key->src, key->dst}, by_gids(q), by_lids(q), by_ip(q)},
 				  .vantage = key->vantage,
 				  .used = true,
 				  .comm_id = q->local_comm_id,
@@ -99,25 +160,38 @@ static void agree(struct mon_flow *f, const struct mon_cm_conn *c, unsigned who)
 	f->cm_first_checked = false;
 }
 
-static void key_of(const struct mon_cm_conn *c, unsigned who, struct mon_key *key)
+static void key_of(const struct mon_cm_conn *c, unsigned path, unsigned who, struct mon_key *key)
 {
-	*key = (struct mon_key){.src = who == 0 ? c->a : c->b,
-				.dst = who == 0 ? c->b : c->a,
+	const struct path *p = &c->path[path];
+
+	*key = (struct mon_key){.src = who == 0 ? p->a : p->b,
+				.dst = who == 0 ? p->b : p->a,
 				.destqp = c->qpn[1 - who],
 				.vantage = c->vantage};
 }
 
+/* The flow of the requests of side `who`, when it was seen. */
+static struct mon_flow *flow_of(const struct vs_monitor *m, const struct mon_cm_conn *c, unsigned who)
+{
+	for (unsigned path = 0; path < PATHS; path++) {
+		struct mon_flow *f = NULL;
+		struct mon_key key;
+
+		key_of(c, path, who, &key);
+		if (key.src.len != 0)
+			f = mon_flow_find(m, &key);
+		if (f != NULL)
+			return f;
+	}
+	return NULL;
+}
+
 static void join(struct vs_monitor *m, const struct mon_cm_conn *c)
 {
-	struct mon_flow *f[2];
-	struct mon_key key;
+	struct mon_flow *a = flow_of(m, c, 0), *b = flow_of(m, c, 1);
 
-	for (unsigned who = 0; who < 2; who++) {
-		key_of(c, who, &key);
-		f[who] = mon_flow_find(m, &key);
-	}
-	if (f[0] != NULL && f[1] != NULL)
-		mon_flow_pair(m, f[0], f[1], false);
+	if (a != NULL && b != NULL)
+		mon_flow_pair(m, a, b, false);
 }
 
 static void rep(struct mon_now *n, const struct vs_cm_rep *r)
@@ -136,11 +210,8 @@ static void rep(struct mon_now *n, const struct vs_cm_rep *r)
 	if (r->initiator_depth < c->depth[1])
 		c->depth[1] = r->initiator_depth;
 	for (unsigned who = 0; who < 2; who++) {
-		struct mon_flow *f;
-		struct mon_key old;
+		struct mon_flow *f = flow_of(n->m, c, who);
 
-		key_of(c, who, &old);
-		f = mon_flow_find(n->m, &old);
 		if (f == NULL)
 			continue;
 		mon_flow_restart(f);
@@ -149,17 +220,27 @@ static void rep(struct mon_now *n, const struct vs_cm_rep *r)
 	join(n->m, c);
 }
 
+/* Is this flow that of the requests of side `who`? */
+static bool is_of(const struct mon_flow *f, const struct mon_cm_conn *c, unsigned who)
+{
+	for (unsigned path = 0; path < PATHS; path++) {
+		struct mon_key key;
+
+		key_of(c, path, who, &key);
+		if (key.src.len != 0 && key.destqp == f->key.destqp && key.vantage == f->key.vantage &&
+		    mon_addr_equal(&key.src, &f->key.src) && mon_addr_equal(&key.dst, &f->key.dst))
+			return true;
+	}
+	return false;
+}
+
 void mon_cm_adopt(struct mon_now *n)
 {
 	for (unsigned i = 0; n->m->cm != NULL && i < CONNS; i++) {
 		const struct mon_cm_conn *c = &n->m->cm[(n->m->cm_next - 1 - i) % CONNS];
 
 		for (unsigned who = 0; c->used && c->answered && who < 2; who++) {
-			struct mon_key key;
-
-			key_of(c, who, &key);
-			if (key.destqp != n->f->key.destqp || key.vantage != n->f->key.vantage ||
-			    !mon_addr_equal(&key.src, &n->f->key.src) || !mon_addr_equal(&key.dst, &n->f->key.dst))
+			if (!is_of(n->f, c, who))
 				continue;
 			agree(n->f, c, who);
 			join(n->m, c);

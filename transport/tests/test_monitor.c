@@ -223,6 +223,49 @@ START_TEST(capture_points_are_apart)
 }
 END_TEST
 
+static void ipv4(uint8_t to[4], uint8_t last)
+{
+	to[0] = 10;
+	to[1] = to[2] = 0;
+	to[3] = last;
+}
+
+/* The REQ says the addresses in its path, in its private data, or not at all. */
+START_TEST(cm_messages_from_other_addresses_tell_the_flows_all_the_same)
+{
+	struct vs_cm_msg req = {.attribute = VS_CM_ATTR_REQ}, rep = {.attribute = VS_CM_ATTR_REP};
+	struct vs_rdmacm_hdr h = {.ip_version = 4};
+
+	req.req.local_comm_id = rep.rep.remote_comm_id = 5;
+	req.req.qpn = MONRIG_QP_A;
+	rep.rep.qpn = MONRIG_QP_B;
+	req.req.service_id = vs_rdmacm_service(VS_RDMACM_PS_TCP, 7471);
+	if (_i == 0) {
+		memset(req.req.primary_local_gid + 10, 0xff, 2);
+		memset(req.req.primary_remote_gid + 10, 0xff, 2);
+		ipv4(req.req.primary_local_gid + 12, 1);
+		ipv4(req.req.primary_remote_gid + 12, 2);
+	} else if (_i == 1) {
+		ipv4(h.src + 12, 1);
+		ipv4(h.dst + 12, 2);
+		ck_assert_int_eq(vs_rdmacm_build(&h, req.req.private_data), VS_OK);
+	}
+	make_cm(true, &req);
+	ipv4(rig.p.ipv4.src, 101);
+	ipv4(rig.p.ipv4.dst, 102);
+	go();
+	make_cm(false, &rep);
+	ipv4(rig.p.ipv4.src, 102);
+	ipv4(rig.p.ipv4.dst, 101);
+	go();
+	request(VS_OP_RC_SEND_ONLY, 0, 8);
+	make_answer(VS_OP_RC_ACKNOWLEDGE, 0, 0, 0x1f, 1);
+	go();
+	ck_assert(rig.out.flags & VS_MON_PAIRED);
+	ck_assert_int_eq((rig.out.flags & VS_MON_INFERRED) != 0, _i == 2);
+}
+END_TEST
+
 START_TEST(a_clock_that_jumps_gives_no_times_and_no_claims)
 {
 	request(VS_OP_RC_SEND_ONLY, 0, 8);
@@ -386,6 +429,7 @@ Suite *vs_suite(void)
 	tcase_add_test(tc, the_other_direction_is_inferred_or_known_from_cm);
 	tcase_add_test(tc, nothing_is_inferred_when_two_connections_are_possible);
 	tcase_add_test(tc, capture_points_are_apart);
+	tcase_add_loop_test(tc, cm_messages_from_other_addresses_tell_the_flows_all_the_same, 0, 3);
 	tcase_add_test(tc, a_clock_that_jumps_gives_no_times_and_no_claims);
 	tcase_add_test(tc, a_psn_far_away_is_another_connection);
 	tcase_add_test(tc, memory_is_bounded_by_window_and_flows);
