@@ -5,7 +5,7 @@ PCAP_BIN      := $(B)/bin/vs-pcap
 ALL           += $(PCAP_BIN)
 INSTALL_BINS  += $(PCAP_BIN)
 INSTALL_MANS  += docs/man/vs-pcap.1
-CHECK_TARGETS += check-pcap check-pcap-gen check-pcap-check check-pcap-annotate check-pcaps
+CHECK_TARGETS += check-pcap check-pcap-gen check-pcap-check check-pcap-annotate check-pcap-two check-pcaps
 CHECK_PROGRAMS += $(B)/tests/capcmp $(B)/tests/recount
 
 $(PCAP_BIN): $(call obj,$(PCAP_SRCS)) $(LIBVS) $(LIBJUDGE) $(LIBWIRE)
@@ -35,6 +35,9 @@ check-pcap-check: all $(B)/tests/recount ## vs-pcap check: what it finds in gene
 check-pcap-annotate: all $(PCAP_CMP) ## vs-pcap annotate: comments that stock Wireshark shows, and nothing else changed
 	@pcaps/tests/annotate.sh $(B)
 
+check-pcap-two: all ## vs-pcap check A B: what became of packets between two captures
+	@pcaps/tests/two.sh $(B)
+
 check-pcaps: all ## the capture library: made anew, compared, counted by Wireshark
 	@B='$(B)' pcaps/tests/library.sh
 
@@ -54,4 +57,4 @@ bench-replay: all $(PCAP_CMP) ## rate of vs-pcap replay against tcpreplay -t, in
 	@scripts/deps.sh bench
 	@pcaps/tests/bench_replay.sh $(B)
 
-.PHONY: check-pcap check-pcap-gen check-pcap-check check-pcap-annotate check-pcaps pcaps bench-check bench-replay
+.PHONY: check-pcap check-pcap-gen check-pcap-check check-pcap-annotate check-pcap-two check-pcaps pcaps bench-check bench-replay

@@ -2,7 +2,7 @@
 /*
  * pcap_check.c - vs-pcap check: every packet of a capture through the monitor (transport/monitor), and what it found.
  */
-#include "pcap_check.h"
+#include "pcap_two.h"
 
 #include <getopt.h>
 #include <stdlib.h>
@@ -42,7 +42,7 @@ static void on_packet(void *ctx, const struct vs_mon_packet *in, const struct vs
 		vp_check_packet(in, out);
 }
 
-static bool begin(struct vp_check *c, const char *path)
+bool vp_check_begin(struct vp_check *c, const char *path)
 {
 	struct vs_monitor_attr attr = {.ctx = c, .finding = on_finding};
 
@@ -54,7 +54,7 @@ static bool begin(struct vp_check *c, const char *path)
 	return c->judge.mon != NULL;
 }
 
-static void end(struct vp_check *c)
+void vp_check_end(struct vp_check *c)
 {
 	vs_monitor_free(c->judge.mon);
 	for (unsigned r = 0; r < VS_RULE_COUNT; r++) {
@@ -80,8 +80,7 @@ static bool a_second_passed(struct timespec *last)
 	return true;
 }
 
-/* VP_OK; VP_FAILED: damaged, what was read before is judged; VP_USAGE: can't be opened. */
-static int read_file(struct vp_check *c, const char *path, bool live)
+int vp_check_read(struct vp_check *c, const char *path, bool live)
 {
 	struct vs_io_error err;
 	struct vs_capture *file = vs_capture_open(path, &err);
@@ -112,10 +111,14 @@ static int read_file(struct vp_check *c, const char *path, bool live)
 static int help(void)
 {
 	fputs("usage: vs-pcap check [--json | --summary | --packets] FILE\n"
-	      "       vs-pcap check [--json | --summary | --packets] -i IFACE\n\n"
+	      "       vs-pcap check [--json | --summary | --packets] -i IFACE\n"
+	      "       vs-pcap check [--json | --summary] A B\n\n"
 	      "Follows the PSNs of every connection in a capture (- is standard input) and judges it by the rules of\n"
 	      "'vs-pcap check --list': what was lost, repeated and refused, and which rules were broken, worst "
-	      "first.\n\n"
+	      "first.\n"
+	      "Of two captures of the same traffic, taken at two places, it says besides what was lost between them, "
+	      "which\n"
+	      "way, and how far their clocks are apart.\n\n"
 	      "  --json      one JSON object; its keys are a contract, see 'man vs-pcap'\n"
 	      "  --summary   how many findings there are of each rule, and the flows, but no single finding\n"
 	      "  --packets   before that, one line for each packet: what it is to those before it\n"
@@ -151,7 +154,7 @@ static int print(const struct vp_check *c, const struct options *o, int read)
 	if (c->no_memory)
 		return vp_fail(CMD, "%s: no memory for what was found", c->path);
 	if (o->json)
-		vp_check_json(c);
+		vp_check_json_print(vp_check_json(c));
 	else
 		vp_check_text(c, o->summary);
 	flushed = vp_flush(CMD);
@@ -168,22 +171,22 @@ static int check(const struct options *o)
 	struct vp_check c;
 	int ret;
 
-	if (!begin(&c, o->iface != NULL ? o->iface : o->file))
+	if (!vp_check_begin(&c, o->iface != NULL ? o->iface : o->file))
 		return vp_fail(CMD, "no memory");
 	c.packets = o->packets;
 	if (o->iface != NULL) {
 		live = vp_live_begin(CMD, o->iface);
 		if (live == NULL) {
-			end(&c);
+			vp_check_end(&c);
 			return VP_USAGE;
 		}
 	}
-	ret = read_file(&c, live != NULL ? vp_live_path(live) : o->file, live != NULL);
+	ret = vp_check_read(&c, live != NULL ? vp_live_path(live) : o->file, live != NULL);
 	if (live != NULL && vp_live_end(live) != VP_OK && ret == VP_OK)
 		ret = vp_fail(CMD, "%s: the capture ended with an error", o->iface);
 	if (ret != VP_USAGE)
 		ret = print(&c, o, ret);
-	end(&c);
+	vp_check_end(&c);
 	return ret;
 }
 
@@ -211,10 +214,12 @@ int vp_check(int argc, char **argv)
 		else
 			return opt == 'h' ? help() : vp_bad_option(CMD, argv, opt);
 	}
-	if (argc - optind != (o.iface == NULL))
-		return vp_fail(CMD, "needs one FILE, or -i IFACE: see 'vs-pcap check --help'");
 	if (o.json + o.summary + o.packets > 1)
 		return vp_fail(CMD, "one of --json, --summary and --packets, not more");
+	if (argc - optind == 2 && o.iface == NULL && !o.packets)
+		return vp_two_run(argv[optind], argv[optind + 1], o.json, o.summary);
+	if (argc - optind != (o.iface == NULL))
+		return vp_fail(CMD, "needs one FILE, two without --packets, or -i IFACE: see 'vs-pcap check --help'");
 	o.file = argv[optind];
 	return check(&o);
 }

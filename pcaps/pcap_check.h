@@ -5,11 +5,14 @@
  *   pcap_check.c         check: options, the frames of a file, progress
  *   pcap_annotate.c      annotate: the same as comments on the packets of a copy
  *   pcap_judge.c         a frame through the monitor
+ *   pcap_two.c           two captures of the same traffic (pcap_two.h)
  *   pcap_check_print.c   text and JSON
  *   pcap_live.c          a capture file that is an interface
  */
 #ifndef PCAP_CHECK_H
 #define PCAP_CHECK_H
+
+#include <jansson.h>
 
 #include "pcap_common.h"
 #include "vs/monitor.h"
@@ -23,6 +26,7 @@ struct vp_judge {
 	void *ctx;
 	void (*packet)(void *ctx, const struct vs_mon_packet *in, const struct vs_mon_result *out); /* may be NULL */
 	uint64_t frames, rdma, other, broken, snapped, supers;
+	int64_t first_ns, last_ns; /* least and greatest time of a frame */
 };
 
 void vp_judge_frame(struct vp_judge *j, const struct vs_frame *f);
@@ -42,10 +46,18 @@ struct vp_check {
 	bool no_memory, packets; /* packets: each is printed */
 };
 
+/* False: no memory. */
+bool vp_check_begin(struct vp_check *c, const char *path);
+/* VP_OK; VP_FAILED: damaged, what was read before is judged; VP_USAGE: can't be opened. */
+int vp_check_read(struct vp_check *c, const char *path, bool live);
+void vp_check_end(struct vp_check *c);
+
 /* Findings worst first: all that are kept, or with `summary` how many by rule alone. */
 void vp_check_text(const struct vp_check *c, bool summary);
 /* The contract of docs/man/vs-pcap.1, "check". */
-void vp_check_json(const struct vp_check *c);
+json_t *vp_check_json(const struct vp_check *c);
+/* Prints what vp_check_json made, and frees it. */
+void vp_check_json_print(json_t *j);
 /* One line: what this packet is to those before it. */
 void vp_check_packet(const struct vs_mon_packet *in, const struct vs_mon_result *r);
 /* One line on stderr: how far, how many findings. */

@@ -251,7 +251,7 @@ static json_t *violations(const struct vp_check *c)
 	return list;
 }
 
-void vp_check_json(const struct vp_check *c)
+json_t *vp_check_json(const struct vp_check *c)
 {
 	const struct vs_mon_totals *t = vs_monitor_totals(c->judge.mon);
 	json_t *j = json_object(), *naks = json_object();
@@ -270,6 +270,11 @@ void vp_check_json(const struct vp_check *c)
 	set(j, "rnr_naks", t->rnr_naks);
 	set(j, "cnps", t->cnps);
 	json_object_set_new(j, "violations", violations(c));
+	return j;
+}
+
+void vp_check_json_print(json_t *j)
+{
 	json_dumpf(j, stdout, JSON_INDENT(2));
 	putchar('\n');
 	json_decref(j);

@@ -80,6 +80,10 @@ void vp_judge_frame(struct vp_judge *j, const struct vs_frame *f)
 	struct vs_pkt p;
 	int ret = vs_pkt_parse(&p, f->link, f->ethertype, f->data, f->caplen, f->wirelen, 0);
 
+	if (j->frames == 0 || f->time_ns < j->first_ns)
+		j->first_ns = f->time_ns;
+	if (j->frames == 0 || f->time_ns > j->last_ns)
+		j->last_ns = f->time_ns;
 	j->frames++;
 	if (ret == VS_ERR_NOT_RDMA) {
 		j->other++;

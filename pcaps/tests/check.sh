@@ -270,7 +270,7 @@ the_list_names_sixty_rules_and_more() {
 
 usage_errors_are_one_line() {
 	local args
-	for args in '' '--json --summary x' '--bogus x' 'x y' '-i' '--json=1 x'; do
+	for args in '' '--json --summary x' '--bogus x' 'x y z' '-i' '--json=1 x'; do
 		# shellcheck disable=SC2086 # several words
 		run "$vp" check $args
 		expect_rc 2
