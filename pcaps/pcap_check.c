@@ -4,11 +4,14 @@
  */
 #include "pcap_two.h"
 
+#include <errno.h>
 #include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
+
+#include "vs/vst.h"
 
 #define CMD "check"
 #define PROGRESS_EVERY 65536u /* frames between looks at the clock */
@@ -122,6 +125,8 @@ static int help(void)
 	      "  --json      one JSON object; its keys are a contract, see 'man vs-pcap'\n"
 	      "  --summary   how many findings there are of each rule, and the flows, but no single finding\n"
 	      "  --packets   before that, one line for each packet: what it is to those before it\n"
+	      "  --events F  a .vst file with what programs posted and completed (may be repeated): held against the "
+	      "packets\n"
 	      "  --list      the rules: id, level, clause, sentence\n"
 	      "  -i IFACE    capture from an interface until interrupted (needs CAP_NET_RAW)\n\n"
 	      "Exit code: 0 no must-rule is broken, 1 one is, or the file is damaged, 2 it can't be opened,\n"
@@ -141,9 +146,13 @@ static int list_rules(void)
 	return vp_flush(CMD);
 }
 
+#define EVENTS_MAX 16u
+
 struct options {
 	bool json, summary, packets;
 	const char *iface, *file;
+	const char *events[EVENTS_MAX]; /* .vst files */
+	unsigned n_events;
 };
 
 static int print(const struct vp_check *c, const struct options *o, int read)
@@ -165,6 +174,36 @@ static int print(const struct vp_check *c, const struct options *o, int read)
 	return c->judge.rdma > 0 || c->judge.broken > 0 ? VP_OK : VP_NOTHING;
 }
 
+static int feed_events(struct vp_check *c, const char *path)
+{
+	FILE *f = strcmp(path, "-") == 0 ? stdin : fopen(path, "r");
+	struct vs_vst_error err = {0};
+	struct vs_vst_reader *r;
+	struct vs_event ev;
+	int ret;
+
+	if (f == NULL)
+		return vp_fail(CMD, "%s: can't be opened (%s): check the path", path, strerror(errno));
+	r = vs_vst_open(f, &err);
+	ret = r != NULL ? 1 : VS_ERR_INVAL;
+	while (ret == 1 && (ret = vs_vst_next(r, &ev, &err)) == 1)
+		vs_monitor_event(c->judge.mon, &ev);
+	vs_vst_close(r);
+	if (f != stdin)
+		fclose(f);
+	if (ret == 0)
+		return VP_OK;
+	return vp_fail(CMD, "%s: line %llu: %s", path, (unsigned long long)err.line, err.text);
+}
+
+static int feed_all_events(struct vp_check *c, const struct options *o)
+{
+	for (unsigned i = 0; i < o->n_events; i++)
+		if (feed_events(c, o->events[i]) != VP_OK)
+			return VP_USAGE;
+	return VP_OK;
+}
+
 static int check(const struct options *o)
 {
 	struct vp_live *live = NULL;
@@ -174,6 +213,10 @@ static int check(const struct options *o)
 	if (!vp_check_begin(&c, o->iface != NULL ? o->iface : o->file))
 		return vp_fail(CMD, "no memory");
 	c.packets = o->packets;
+	if (feed_all_events(&c, o) != VP_OK) {
+		vp_check_end(&c);
+		return VP_USAGE;
+	}
 	if (o->iface != NULL) {
 		live = vp_live_begin(CMD, o->iface);
 		if (live == NULL) {
@@ -192,10 +235,13 @@ static int check(const struct options *o)
 
 int vp_check(int argc, char **argv)
 {
-	static const struct option options[] = {
-		{"json", no_argument, NULL, 'j'},    {"summary", no_argument, NULL, 's'},
-		{"packets", no_argument, NULL, 'p'}, {"list", no_argument, NULL, 'l'},
-		{"help", no_argument, NULL, 'h'},    {0}};
+	static const struct option options[] = {{"json", no_argument, NULL, 'j'},
+						{"summary", no_argument, NULL, 's'},
+						{"packets", no_argument, NULL, 'p'},
+						{"list", no_argument, NULL, 'l'},
+						{"events", required_argument, NULL, 'e'},
+						{"help", no_argument, NULL, 'h'},
+						{0}};
 	struct options o = {0};
 	int opt;
 
@@ -209,6 +255,10 @@ int vp_check(int argc, char **argv)
 			o.packets = true;
 		else if (opt == 'i')
 			o.iface = optarg;
+		else if (opt == 'e' && o.n_events < EVENTS_MAX)
+			o.events[o.n_events++] = optarg;
+		else if (opt == 'e')
+			return vp_fail(CMD, "more than %u files of events", EVENTS_MAX);
 		else if (opt == 'l')
 			return list_rules();
 		else
@@ -216,10 +266,12 @@ int vp_check(int argc, char **argv)
 	}
 	if (o.json + o.summary + o.packets > 1)
 		return vp_fail(CMD, "one of --json, --summary and --packets, not more");
-	if (argc - optind == 2 && o.iface == NULL && !o.packets)
+	if (argc - optind == 2 && o.iface == NULL && !o.packets && o.n_events == 0)
 		return vp_two_run(argv[optind], argv[optind + 1], o.json, o.summary);
 	if (argc - optind != (o.iface == NULL))
-		return vp_fail(CMD, "needs one FILE, two without --packets, or -i IFACE: see 'vs-pcap check --help'");
+		return vp_fail(
+			CMD,
+			"needs one FILE, two without --packets and --events, or -i IFACE: see 'vs-pcap check --help'");
 	o.file = argv[optind];
 	return check(&o);
 }

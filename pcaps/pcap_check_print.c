@@ -145,6 +145,7 @@ void vp_check_text(const struct vp_check *c, bool summary)
 	line("other traffic", c->judge.other);
 	line("snapped", c->judge.snapped);
 	line("too short", c->judge.broken);
+	line("verbs events", t->events);
 	print_counts(c);
 	if (summary)
 		vs_monitor_flows(c->judge.mon, print_flow, &left);

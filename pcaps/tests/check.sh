@@ -247,6 +247,36 @@ text_is_worst_first_with_frames_and_clauses() {
 		sort -u | sed 's/must/1&/; s/should/2&/; s/note/3&/' | sort | sed 's/^.//' | tr -d '\n')" ]
 }
 
+# The NAK says "remote access error"; a program that saw another status, or none, contradicts it.
+events_of_a_program_are_held_against_the_packets() {
+	local file=pcaps/generated/nak-remote-access-bounds.pcap qpn
+	qpn=$("$vp" check --packets "$file" | sed -n 's/.*QP 0x0*\([0-9a-f]*\) .*remote access error.*/0x\1/p' | head -n 1)
+	trace() { # STATUS
+		echo '{"vst":"0.1","clock":"monotonic","unit":"ns","vantage":{"name":"A","type":"requester"},"build":"x"}'
+		echo '{"seq":1,"t":"5","node":"A","ev":"verb:post_send","qpn":"'"$qpn"'","wr":1,"op":"RDMA_WRITE","len":8,"va":"0x0","rkey":"0x0","flags":"0x2","ret":0}'
+		echo '{"seq":2,"t":"9","node":"A","ev":"cqe","qpn":"'"$qpn"'","wr":1,"status":"'"$1"'","op":"RDMA_WRITE","len":0,"imm":"0x0","cq":1}'
+	}
+	trace REM_ACCESS_ERR >"$tmp/right.vst"
+	trace REM_OP_ERR >"$tmp/wrong.vst"
+	run "$vp" check --events "$tmp/right.vst" "$file"
+	expect_rc 0
+	expect_out 'verbs events             2'
+	run "$vp" check --events "$tmp/wrong.vst" "$file"
+	expect_rc 1
+	expect_out 'must  completion_status'
+	run "$vp" check --events - "$file" <"$tmp/wrong.vst"
+	expect_rc 1
+	echo 'no event' >>"$tmp/right.vst"
+	echo >>"$tmp/right.vst"
+	run "$vp" check --events "$tmp/right.vst" "$file"
+	expect_rc 2
+	expect_err 'right.vst: line 4: '
+	run "$vp" check --events "$tmp/absent" "$file"
+	expect_rc 2
+	run "$vp" check --events README.md "$file"
+	expect_rc 2
+}
+
 standard_input_is_a_capture_too() {
 	[ "$("$vp" check - <"$rec/loss_send_req_mid.pcap" | tail -n +2)" = "$("$vp" check "$rec/loss_send_req_mid.pcap" |
 		tail -n +2)" ]
@@ -285,7 +315,7 @@ help_names_every_option() {
 	local option
 	run "$vp" check --help
 	expect_rc 0
-	for option in --json --summary --packets --list -i; do
+	for option in --json --summary --packets --list --events -i; do
 		expect_out "$option"
 	done
 }

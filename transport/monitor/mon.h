@@ -13,6 +13,7 @@
  *   response.c   acknowledgements
  *   read.c       READ and ATOMIC responses
  *   cm.c         communication management: who talks to whom, and what was agreed
+ *   verbs.c      posts and completions, held against the packets
  *
  * Positions are PSNs without the circle: 64-bit, so that a packet of the last turn is not one of this. A flow has
  * two spaces of PSNs, of the requests it carries and of the responses; responses are placed in the space of the
@@ -77,6 +78,7 @@ struct mon_read {
 	bool started;        /* some response was seen */
 	bool implied;        /* an answer to a later request was seen first */
 	bool again;          /* it was asked for again */
+	bool counted;        /* in reads_answered */
 	uint8_t unanswered;  /* so often since its last response */
 };
 
@@ -180,6 +182,9 @@ struct mon_flow {
 	uint32_t nak_frame, fatal_frame, rnr_frame;
 	uint16_t nak_ip_id;
 	int64_t fatal_time_ns;
+	uint8_t fatal_code, fatal_count; /* of the newest that ends the connection; how many */
+	bool fatal_ever;
+	uint64_t reads_asked, reads_answered; /* each once */
 	/* credits */
 	bool credits_any;
 	uint32_t credits;
@@ -209,6 +214,7 @@ struct mon_pair {
 };
 
 struct mon_cm_conn; /* cm.c */
+struct mon_qp;      /* verbs.c */
 
 struct vs_monitor {
 	struct vs_monitor_attr attr;
@@ -220,6 +226,8 @@ struct vs_monitor {
 	uint32_t n_flows, n_streams;
 	struct mon_cm_conn *cm;
 	uint32_t cm_next;
+	struct mon_qp *qps;
+	uint32_t n_qps;
 };
 
 /* One packet on its way through the monitor. */
@@ -325,5 +333,9 @@ void mon_cm_free(struct vs_monitor *m);
 /* A flow that is new: was it agreed on before? */
 void mon_cm_adopt(struct mon_now *n);
 void mon_cm_first_request(struct mon_now *n);
+
+/* ---- verbs.c ---- */
+void mon_verbs_end(struct vs_monitor *m);
+void mon_verbs_free(struct vs_monitor *m);
 
 #endif

@@ -41,6 +41,7 @@ void vs_monitor_free(struct vs_monitor *m)
 		return;
 	mon_flows_free(m);
 	mon_cm_free(m);
+	mon_verbs_free(m);
 	free(m->bucket);
 	free(m->pair_bucket);
 	free(m);
@@ -394,6 +395,7 @@ void vs_monitor_end(struct vs_monitor *m)
 	for (struct mon_flow *f = m->oldest; f != NULL; f = f->newer)
 		if (f->req.any && f->una_any && f->next_lo > f->una)
 			m->total.unacknowledged += (uint64_t)(f->next_lo - f->una);
+	mon_verbs_end(m);
 }
 
 static void flow_info(const struct mon_flow *f, struct vs_mon_flow_info *info)

@@ -84,6 +84,7 @@ void mon_read_add(struct mon_flow *f, const struct mon_seen *s, bool part)
 			       .sport = s->sport,
 			       .used = true,
 			       .part = part};
+	f->reads_asked += is_read(s->opcode) && !part;
 	if (r->pos + most(f, r) > f->reads_end)
 		f->reads_end = r->pos + most(f, r);
 	f->reads_open = true;
@@ -129,8 +130,11 @@ static void answered(struct mon_flow *req, int64_t pos)
 	for (unsigned i = 0; req->reads != NULL && i < MON_READS; i++) {
 		struct mon_read *r = &req->reads[i];
 
-		if (r->used && pos >= r->pos && pos < r->pos + most(req, r))
+		if (r->used && pos >= r->pos && pos < r->pos + most(req, r)) {
 			r->answered = true;
+			req->reads_answered += is_read(r->opcode) && !r->part && !r->counted;
+			r->counted = true;
+		}
 		if (r->used && r->answered && req->cause == VS_MON_CAUSE_IMPLIED && req->cause_pos == r->pos)
 			req->cause = VS_MON_CAUSE_NONE;
 	}

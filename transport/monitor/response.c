@@ -231,6 +231,10 @@ static void nak(struct mon_now *n, struct mon_flow *req, int64_t pos)
 	req->broken_any = false;
 	if (code == VS_NAK_REM_ACCESS)
 		zero_length(n, req, pos);
+	if ((!req->fatal_ever || req->fatal_pos != pos || req->fatal_code != code) && req->fatal_count < UINT8_MAX)
+		req->fatal_count++;
+	req->fatal_ever = true;
+	req->fatal_code = code;
 	req->fatal_any = true;
 	req->fatal_pos = pos;
 	req->fatal_frame = n->in->frame;

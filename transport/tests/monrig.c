@@ -15,7 +15,7 @@ static void on_finding(void *ctx, const struct vs_mon_finding *f)
 {
 	struct monrig *r = ctx;
 
-	ck_assert_uint_eq(f->frame, r->frame);
+	ck_assert_uint_le(f->frame, r->frame); /* less only at the end */
 	ck_assert_uint_le(f->other, f->frame);
 	r->found[f->rule]++;
 	(void)snprintf(r->text, sizeof(r->text), "%s", f->text);

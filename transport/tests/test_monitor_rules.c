@@ -4,6 +4,8 @@
  * broken, and nothing of level MUST where all is kept. Rules of one packet are in test_monitor_packet.c.
  */
 #include "monrig.h"
+#include "vs/event.h"
+#include "vs/verbs.h"
 
 #define RNR_5MS 18 /* 5.12 ms */
 
@@ -541,6 +543,93 @@ static void cm_repeat_changed(bool wrong)
 	go();
 }
 
+/* ---- events beside the packets: of A, whose queue pair is 0x11 ---- */
+
+static void posted(uint64_t wr, uint64_t op)
+{
+	const struct vs_event ev = {.type = VS_EV_VERB_POST_SEND,
+				    .node = "A",
+				    .qpn = MONRIG_QP_A,
+				    .has_wr = true,
+				    .wr_id = wr,
+				    .a = {op, 8, 0, 0, VS_SEND_SIGNALED, 0}};
+
+	vs_monitor_event(rig.m, &ev);
+}
+
+static void completed(uint64_t wr, uint64_t status, uint64_t op, uint64_t cq)
+{
+	const struct vs_event ev = {.type = VS_EV_CQE,
+				    .node = "A",
+				    .qpn = MONRIG_QP_A,
+				    .has_wr = true,
+				    .wr_id = wr,
+				    .a = {status, op, 0, 0, 0, cq}};
+
+	vs_monitor_event(rig.m, &ev);
+}
+
+static void in_error(void)
+{
+	const struct vs_event ev = {
+		.type = VS_EV_QP_STATE, .node = "A", .qpn = MONRIG_QP_A, .a = {VS_QPS_RTS, VS_QPS_ERR, 0}};
+
+	vs_monitor_event(rig.m, &ev);
+}
+
+static void completion_status(bool wrong)
+{
+	posted(1, VS_WR_RDMA_WRITE);
+	request(VS_OP_RC_WRITE_ONLY, 0, 8);
+	nak(0, VS_NAK_REM_ACCESS, 0);
+	completed(1, wrong ? VS_WC_REM_OP_ERR : VS_WC_REM_ACCESS_ERR, VS_WC_RDMA_WRITE, 1);
+	vs_monitor_end(rig.m);
+}
+
+static void completion_missing(bool wrong)
+{
+	posted(1, VS_WR_SEND);
+	posted(2, VS_WR_SEND);
+	request(VS_OP_RC_SEND_ONLY, 0, 8);
+	request(VS_OP_RC_SEND_ONLY, 1, 8);
+	ack(1, 2);
+	if (!wrong)
+		completed(1, VS_WC_SUCCESS, VS_WC_SEND, 1);
+	completed(2, VS_WC_SUCCESS, VS_WC_SEND, 1);
+	vs_monitor_end(rig.m);
+}
+
+static void completion_queue(bool wrong)
+{
+	completed(1, VS_WC_SUCCESS, VS_WC_RECV, 2);
+	completed(2, VS_WC_WR_FLUSH_ERR, VS_WC_RECV, wrong ? 1 : 2);
+	completed(3, VS_WC_WR_FLUSH_ERR, VS_WC_SEND, 1);
+	vs_monitor_end(rig.m);
+}
+
+static void post_unfinished(bool wrong)
+{
+	posted(1, VS_WR_SEND);
+	in_error();
+	posted(2, VS_WR_SEND);
+	completed(1, VS_WC_WR_FLUSH_ERR, VS_WC_SEND, 1);
+	if (!wrong)
+		completed(2, VS_WC_WR_FLUSH_ERR, VS_WC_SEND, 1);
+	vs_monitor_end(rig.m);
+}
+
+static void read_without_data(bool wrong)
+{
+	posted(1, VS_WR_RDMA_READ);
+	read_request(0, 0x1000, 8);
+	if (wrong)
+		ack(0, 1);
+	else
+		answer(VS_OP_RC_READ_RESPONSE_ONLY, 0, 8, 1);
+	completed(1, VS_WC_SUCCESS, VS_WC_RDMA_READ, 1);
+	vs_monitor_end(rig.m);
+}
+
 #define ROW(ID, name)              \
 	{                          \
 		VS_RULE_##ID, name \
@@ -609,6 +698,11 @@ static const struct {
 	ROW(BROKEN_ACCEPTED, broken_accepted),
 	ROW(REPEAT_UNANSWERED, repeat_unanswered),
 	ROW(ZERO_LENGTH_REFUSED, zero_length_refused),
+	ROW(COMPLETION_STATUS, completion_status),
+	ROW(COMPLETION_MISSING, completion_missing),
+	ROW(COMPLETION_QUEUE, completion_queue),
+	ROW(POST_UNFINISHED, post_unfinished),
+	ROW(READ_WITHOUT_DATA, read_without_data),
 };
 #define ROWS ((int)(sizeof(rows) / sizeof(rows[0])))
 

@@ -172,6 +172,7 @@ struct vs_mon_totals {
 	uint64_t broken[3];              /* findings by level */
 	uint64_t by_rule[VS_RULE_COUNT]; /* findings */
 	uint64_t forgotten;              /* flows that made room for others */
+	uint64_t events;                 /* fed in, that are looked at */
 };
 
 struct vs_monitor;
@@ -182,7 +183,17 @@ struct vs_monitor *vs_monitor_new(const struct vs_monitor_attr *attr);
 /* Judges one packet. `out` is filled, whatever the packet is. Out of memory is a flow that is not followed. */
 void vs_monitor_packet(struct vs_monitor *m, const struct vs_mon_packet *in, struct vs_mon_result *out);
 
-/* The capture is over: what is outstanding stays unacknowledged. */
+struct vs_event;
+/*
+ * What a program saw at one end (vs/event.h): posts, completions, states of queue pairs; other events are passed over.
+ * Each queue pair's in their order; before, between or behind the packets, since times are not compared.
+ */
+void vs_monitor_event(struct vs_monitor *m, const struct vs_event *ev);
+
+/*
+ * The capture is over: what is outstanding stays unacknowledged, and events are held against the packets. Findings have
+ * the newest frame of the flow, or 0.
+ */
 void vs_monitor_end(struct vs_monitor *m);
 
 const struct vs_mon_totals *vs_monitor_totals(const struct vs_monitor *m);
