@@ -19,6 +19,7 @@
  *   formats.c    JSON, TAP, JUnit
  *   html.c       one page, made of report.html
  *   diff.c       two reports against each other
+ *   doctor.c     what this host and its devices allow
  *   coverage.c   conformance/coverage.md
  *
  * Results are JSON from the moment that they leave the process that made them (docs/conformance-json.md): every report
@@ -255,6 +256,8 @@ bool vc_put_junit(void *report, FILE *f);
 bool vc_put_html(void *report, FILE *f);
 /* vs-conform diff A B: an exit code. */
 int vc_diff(int argc, char **argv);
+/* vs-conform doctor [DEVICE...]: an exit code. */
+int vc_doctor(int argc, char **argv);
 /* One line on stderr, when that is a terminal: how far. */
 void vc_progress(size_t done, size_t all, unsigned bad);
 

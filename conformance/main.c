@@ -116,6 +116,8 @@ int main(int argc, char **argv)
 
 	if (argc > 1 && strcmp(argv[1], "diff") == 0)
 		return vc_diff(argc - 2, argv + 2);
+	if (argc > 1 && strcmp(argv[1], "doctor") == 0)
+		return vc_doctor(argc - 2, argv + 2);
 	if (!vc_options_read(&o, argc, argv, &rc)) {
 		vc_options_free(&o);
 		return rc;

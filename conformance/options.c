@@ -65,6 +65,7 @@ static const struct option longopts[] = {
 static const char help_text[] =
 	"usage: vs-conform [options] [CASE...]\n"
 	"       vs-conform diff BEFORE.json AFTER.json\n"
+	"       vs-conform doctor [DEVICE...]\n"
 	"\n"
 	"Runs the conformance suite against a device, and gives a verdict per rule. CASE is an id (RSP-017), one of "
 	"its\n"

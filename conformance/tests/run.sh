@@ -178,6 +178,40 @@ t 0 "two ends on one device need no peer" "1 PASS" --device ref0 --peer loop RSP
 VS_DEVIATION=atomic_replay_lost t 0 "settings of ref0 are the user's" "1 PASS" --device ref0 RSP-017
 VS_DEVIATION=nonsense t 2 "and when they are wrong it is said" "--device ref0: " --device ref0 RSP-017
 
+# ---- doctor ----
+
+plant() { # path below the root of the tests, text
+	mkdir -p "$tmp/root/$(dirname "$1")"
+	echo "$2" >"$tmp/root/$1"
+}
+sick() { # code, claim, text: what doctor says of the planted root
+	VS_CONFORM_ROOT=$tmp/root expect "$1" "$2" "$3" doctor sim
+}
+dev=sys/class/infiniband/mlx5_9/ports/1
+plant proc/sys/net/core/rmem_max 212992
+plant proc/self/status $'CapEff:\t0000000000000000'
+sick 0 "no device" "the kernel has no RDMA device"
+sick 0 "small buffers" "net.core.rmem_max is 212992"
+sick 0 "no rights" "this process may not capture"
+plant $dev/state "1: DOWN"
+sick 1 "a port that is down" "mlx5_9: port 1 is not active (1: DOWN)"
+plant $dev/state "4: ACTIVE"
+plant $dev/link_layer Ethernet
+plant $dev/gids/0 fe80:0000:0000:0000:0000:0000:0000:0001
+plant $dev/gid_attrs/types/0 "IB/RoCE v1"
+sick 1 "no GID of IPv4" "mlx5_9: none of its 1 GIDs is RoCEv2 over IPv4"
+plant $dev/gids/1 0000:0000:0000:0000:0000:ffff:0a00:0001
+plant $dev/gid_attrs/types/1 "RoCE v2"
+plant $dev/gid_attrs/ndevs/1 eth9
+plant sys/class/net/eth9/mtu 1500
+sick 0 "a GID of IPv4" "mlx5_9: 2 GIDs, 1 of them RoCEv2 over IPv4"
+sick 0 "a small MTU" "the MTU of eth9 is 1500"
+plant sys/module/rdma_rxe/x x
+sick 0 "rxe has the port" "rdma_rxe is loaded"
+expect 0 "doctor opens ref0" "ref0 can be opened" doctor ref0
+expect 1 "doctor does not open what is not there" "nonesuch" doctor nonesuch
+expect 2 "doctor takes no options" "doctor takes names of devices" doctor --x
+
 # ---- workers that hang, die, are interrupted ----
 
 slow=$'node A B\nqp A.q <-> B.q rc mtu=256\nmr A.src len=1000000\nmr B.dst len=1000000 access=local_write,remote_write\n'
