@@ -19,11 +19,21 @@ $(CONFORM_BIN): $(B)/obj/conformance/page.o $(call obj,$(CONFORM_SRCS)) $(LIBVS)
 	@mkdir -p $(@D)
 	$(CC) $(OPT) $(SANFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS_VS)
 
-check-conform: all ## the conformance suite on the simulator and on ref0, its files, and vs-conform itself
+check-conform: all $(B)/tests/misbehave ## the conformance suite on the simulator and on ref0, its files, and vs-conform itself
 	@$(CONFORM_BIN) --check
 	@$(CONFORM_BIN) --quiet --jobs $(JOBS)
 	@$(CONFORM_BIN) --quiet --jobs $(JOBS) --device ref0
 	@conformance/tests/run.sh $(B)
+	@$(B)/tests/misbehave $(MISBEHAVE_SEEDS)
+
+# A device that misbehaves at random. MISBEHAVE_SEEDS=20000: the long form.
+MISBEHAVE := $(B)/tests/misbehave
+MISBEHAVE_SEEDS ?= 200
+CHECK_PROGRAMS += $(MISBEHAVE)
+
+$(MISBEHAVE): $(call obj,conformance/tests/misbehave.c $(filter-out conformance/main.c,$(CONFORM_SRCS))) $(B)/obj/conformance/page.o $(LIBVS) $(LIBJUDGE) $(LIBWIRE)
+	@mkdir -p $(@D)
+	$(CC) $(OPT) $(SANFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS_VS)
 
 coverage-table: $(CONFORM_BIN) ## writes conformance/coverage.md: row, file, result
 	@$(CONFORM_BIN) --quiet --coverage conformance/coverage.md

@@ -31,6 +31,7 @@ conformance: drill ladder
 labs: drill ladder
 pcaps: drill ladder
 tests: wire event core monitor ladder fault sim io drill verbs
+conformance-tests: conformance
 dissector-tests: dissector wire event monitor io
 pcaps-tests: wire io
 EOF

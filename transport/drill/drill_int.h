@@ -440,7 +440,7 @@ struct program {
 enum dr_encap { EN_ROCEV2_IPV4, EN_ROCEV2_IPV6, EN_ROCEV1, EN_IB, EN_IB_GRH };
 /* What a script may need of the encapsulation; the other needs are whatever a target says. */
 enum dr_need { ND_ECN = 8, ND_GRH = 10, ND_ETHERNET, ND_UDP, ND_IPV4, ND_IPV6, ND_LRH = 21, ND_LOCAL };
-enum dr_waive { WV_PACKET, WV_COMPLETION, WV_ASYNC, WV_CM, WV_ORDER, WV_MALFORMED, WV_FAULT, WV_MONITOR };
+enum dr_waive { WV_PACKET, WV_COMPLETION, WV_ASYNC, WV_CM, WV_ORDER, WV_MALFORMED, WV_FAULT, WV_MONITOR, WV_PAYLOAD };
 
 struct vs_drill {
 	char *text;

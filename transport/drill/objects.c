@@ -217,6 +217,8 @@ void dr_make(struct run *r, const struct stmt *st)
 		return;
 	rt->made = dr_call(r, st, st->node, rc);
 	rt->gone = false;
+	if (rt->made && st->kind == S_MR)
+		dr_payload_region(r, rt);
 }
 
 /* ---- changing ---- */

@@ -266,6 +266,8 @@ static bool post_one(struct run *r, const struct stmt *st, struct request *q, ui
 		q->wr.num_sge = q->n;
 		rc = r->t->ops->post_send(r->t, rt->h, &q->wr);
 	}
+	if (rc >= 0 && st->kind != S_POST_RECV)
+		dr_payload_posted(r, &q->wr);
 	if (dr_call(r, st, st->node, rc))
 		remember(r, st, wr_id, q->wr.flags & VS_SEND_SIGNALED || rt->sig_all);
 	return !r->failed;

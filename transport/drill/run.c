@@ -321,6 +321,9 @@ void dr_frame_heard(void *ctx, uint64_t now, enum vs_link link, const uint8_t *f
 	memcpy(s->frame, frame, len);
 	s->parsed = vs_pkt_parse(&s->pkt, link, 0, s->frame, len, len, 0) == VS_OK;
 	s->good = s->parsed && vs_icrc_check(&s->pkt, s->frame, NULL) == VS_CRC_GOOD;
+	if (s->good && !(r->p->waived >> WV_PAYLOAD & 1) && !dr_payload_known(r, &s->pkt))
+		dr_verdict(r, NULL, 0, "a packet with PSN 0x%06x carries bytes that nobody gave the device",
+			   s->pkt.bth.psn);
 }
 
 static void hear_cq(struct run *r, int node, struct obj *o, void *cq)
@@ -651,6 +654,7 @@ static void close_run(struct run *r)
 			free(r->obj[i].mem.bytes);
 	}
 	free(r->data);
+	dr_payload_free(r);
 }
 
 /* What the script needs and this encapsulation does not have; NULL: nothing. All else is in the simulator. */

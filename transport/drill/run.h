@@ -92,6 +92,9 @@ struct run {
 	uint64_t heard_tid;
 	uint32_t cm_psn, cm_qpn; /* of the newest REQ or REP of the peer */
 	unsigned line;
+	struct source *sources; /* payload.c */
+	uint32_t payload_bytes;
+	bool payload_off; /* nothing is claimed of payloads */
 	bool failed;
 	bool patient; /* what failed had more time than was said: being late matters less */
 	char variants[256];
@@ -121,6 +124,12 @@ bool dr_step(struct run *r);                 /* one more thing happens; false: t
 bool dr_pass(struct run *r, uint64_t until); /* lets time pass: false when it is `until` */
 void dr_hear(struct run *r);                 /* takes what happened into the queues */
 void dr_frame_heard(void *ctx, uint64_t now, enum vs_link link, const uint8_t *frame, size_t len);
+
+/* payload.c */
+void dr_payload_region(struct run *r, const struct rt_obj *o); /* it was filled */
+void dr_payload_posted(struct run *r, const struct vs_send_wr *wr);
+bool dr_payload_known(const struct run *r, const struct vs_pkt *p); /* false: nobody gave the device these bytes */
+void dr_payload_free(struct run *r);
 
 /* packet.c */
 bool dr_send(struct run *r, const struct stmt *st);

@@ -465,6 +465,7 @@ static void set_memory(struct run *r, const struct stmt *st)
 	}
 	if (rt->h != NULL)
 		r->t->ops->mr_written(r->t, &rt->mem);
+	dr_payload_region(r, rt);
 }
 
 static void on_node(struct run *r, const struct stmt *st)
