@@ -256,7 +256,7 @@ static bool run(const struct vc_suite *s, uint64_t seed, uint64_t *state, bool v
 {
 	static struct vc_record record;
 	struct vs_drill_env env = {.seed = seed};
-	struct vc_violation v;
+	struct vc_violation v = {.found = false};
 	struct vs_drill_result res;
 	struct vc_outcome out;
 	unsigned vector;
