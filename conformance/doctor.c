@@ -10,8 +10,8 @@
  * root for what is read, for tests.
  */
 #include <dirent.h>
-#include <stdarg.h>
 #include <errno.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>

@@ -22,7 +22,7 @@ $(CONFORM_BIN): $(B)/obj/conformance/page.o $(call obj,$(CONFORM_SRCS)) $(LIBVS)
 check-conform: all $(B)/tests/misbehave ## the conformance suite on the simulator and on ref0, its files, and vs-conform itself
 	@$(CONFORM_BIN) --check
 	@$(CONFORM_BIN) --quiet --jobs $(JOBS)
-	@$(CONFORM_BIN) --quiet --jobs $(JOBS) --device ref0
+	@$(CONFORM_BIN) --quiet --device ref0
 	@conformance/tests/run.sh $(B)
 	@$(B)/tests/misbehave $(MISBEHAVE_SEEDS)
 

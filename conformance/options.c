@@ -91,7 +91,7 @@ static const char help_text[] =
 	"  --check            look for mistakes in the case files themselves, and stop\n"
 	"  --cases DIR        folder with inventory.tsv and cases/\n"
 	"  --file F           run this script, wherever it is (repeatable)\n"
-	"  -j, --jobs N       processes (as many as there are processors)\n"
+	"  -j, --jobs N       processes (one for each processor; on a device two)\n"
 	"  --budget TIME      most time for one vector, in seconds (20; on a device 60)\n"
 	"  --seed N           of random queue pair numbers and keys (0)\n"
 	"  -q, --quiet        failures and the summary alone    -v, --verbose  every vector\n"
@@ -247,7 +247,7 @@ bool vc_options_read(struct vc_options *o, int argc, char **argv, int *exit_code
 	long cores = sysconf(_SC_NPROCESSORS_ONLN);
 	int opt;
 
-	*o = (struct vc_options){.name = "sim", .jobs = cores > 0 && cores <= 64 ? (unsigned)cores : 2, .budget_ms = 0};
+	*o = (struct vc_options){.name = "sim", .jobs = 0, .budget_ms = 0};
 	*exit_code = VC_USAGE;
 	opterr = 0;
 	while ((opt = getopt_long(argc, argv, ":j:qvh", longopts, NULL)) != -1) {
@@ -262,6 +262,8 @@ bool vc_options_read(struct vc_options *o, int argc, char **argv, int *exit_code
 	o->pattern = argv + optind;
 	o->n_patterns = (size_t)(argc - optind);
 	o->silent = is_stdout(o->json) || is_stdout(o->tap) || is_stdout(o->junit) || is_stdout(o->html);
+	if (o->jobs == 0) /* cases on a device wait most of the time */
+		o->jobs = (cores > 0 && cores <= 32 ? (unsigned)cores : 1u) * (o->verbs != NULL ? 2u : 1u);
 	if (o->budget_ms == 0)
 		o->budget_ms = o->verbs != NULL ? VERBS_BUDGET_MS : SIM_BUDGET_MS;
 	if (o->dir == NULL)

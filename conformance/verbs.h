@@ -131,6 +131,7 @@ struct vc_target {
 	uint64_t pkt_id;
 	uint8_t joined[VC_JOINED][16]; /* groups that the peer's socket is in */
 	unsigned n_joined;
+	int groups_fd; /* a lock; -1: none */
 	struct vc_waiting waiting[VC_WAITING];
 	unsigned n_waiting;
 	char lacks[128];

@@ -7,12 +7,16 @@
  */
 #define _GNU_SOURCE /* ppoll */
 #include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <netinet/in.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "verbs.h"
 
@@ -103,6 +107,12 @@ static uint32_t destqp(const uint8_t *bth)
 	return (uint32_t)bth[5] << 16 | (uint32_t)bth[6] << 8 | bth[7];
 }
 
+/* Groups are heard by all who are in them: what another process sends there is not ours. */
+static bool is_foreign(const struct vc_target *t, const uint8_t *ip)
+{
+	return ip[0] >> 4 == 4 && memcmp(ip + 12, t->v->gid + 12, 4) != 0;
+}
+
 /* For a queue pair of an earlier run: its device had not heard yet that nobody is there any more. */
 static bool is_late(const struct vc_target *t, uint32_t qpn)
 {
@@ -117,7 +127,7 @@ static void on_packet(void *ctx, const uint8_t *ip, size_t len, bool icrc_good)
 	size_t head = ip[0] >> 4 == 4 ? 28 : 48;
 
 	(void)icrc_good;
-	if (len > VS_UDPIO_FRAME || len < head + 12 || is_late(t, destqp(ip + head)))
+	if (len > VS_UDPIO_FRAME || len < head + 12 || is_foreign(t, ip) || is_late(t, destqp(ip + head)))
 		return;
 	frame[12] = ip[0] >> 4 == 4 ? 0x08 : 0x86;
 	frame[13] = ip[0] >> 4 == 4 ? 0x00 : 0xdd;
@@ -339,11 +349,26 @@ static uint32_t t_limit(struct dr_target *dt, int node, enum dr_limit what)
 
 /* ---- opening ---- */
 
+/* Multicast groups are those of the host: one run at a time uses them. -1: it can't be helped. */
+static int lock_groups(void)
+{
+	char path[64];
+	int fd;
+
+	(void)snprintf(path, sizeof(path), "/tmp/vs-conform.groups.%u", (unsigned)getuid());
+	fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+	while (fd >= 0 && flock(fd, LOCK_EX) != 0 && errno == EINTR)
+		;
+	return fd;
+}
+
 static void t_destroy(struct dr_target *dt)
 {
 	struct vc_target *t = vc_self(dt);
 
 	vc_handles_free(t);
+	if (t->groups_fd >= 0)
+		close(t->groups_fd);
 	free(t);
 }
 
@@ -474,6 +499,7 @@ struct dr_target *vc_target_open(void *ctx, const struct dr_setup *s, char *why,
 		return NULL;
 	t->v = v;
 	t->setup = *s;
+	t->groups_fd = vs_drill_needs(s->d, "mcast") ? lock_groups() : -1;
 	set_ops(t);
 	while (v->wire != NULL && vs_udpio_receive(v->wire, 64, discard, NULL) > 0)
 		;
