@@ -10,8 +10,8 @@ set -euo pipefail
 jobs=$1
 shift
 export CK_VERBOSITY=normal
-# shellcheck disable=SC2016 # the inner shell expands them
 fork=yes
+# shellcheck disable=SC2016 # the inner shell expands them
 for program; do
 	if [ "$program" = --no-fork ]; then fork=no; else printf '%s\0%s\0' "$program" $fork; fi
 done | xargs -0 -n 2 -P "$jobs" bash -c '

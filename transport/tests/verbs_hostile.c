@@ -25,6 +25,7 @@
 #include "pktgen.h"
 #include "vs/cm.h"
 #include "vs/mad.h"
+#include "vs/psn.h"
 
 #define FRAME 4500
 #define BURST 32u
@@ -187,7 +188,7 @@ static void requests(const struct target *t)
 		if (one_in(2)) /* the lengths agree */
 			p.ext.reth.dmalen = p.payload_len;
 		send_packet(&h.source[1], &p, one_in(64), 0);
-		psn += one_in(16) ? below(4) : 1;
+		psn = vs_psn_add(psn, one_in(16) ? (int32_t)below(4) : 1);
 	}
 }
 
@@ -196,7 +197,7 @@ static void answers(const struct target *t)
 	static const uint8_t ops[] = {VS_OP_RC_ACKNOWLEDGE,         VS_OP_RC_ATOMIC_ACKNOWLEDGE,
 				      VS_OP_RC_READ_RESPONSE_FIRST, VS_OP_RC_READ_RESPONSE_MIDDLE,
 				      VS_OP_RC_READ_RESPONSE_LAST,  VS_OP_RC_READ_RESPONSE_ONLY};
-	struct vs_pkt p = packet(ops[below(sizeof(ops))], t->qpn, t->sq_psn + below(6) - one_in(8));
+	struct vs_pkt p = packet(ops[below(sizeof(ops))], t->qpn, vs_psn_add(t->sq_psn, (int32_t)below(6) - one_in(8)));
 
 	if (one_in(2))
 		p.ext.aeth.syndrome = one_in(2) ? 31 : one_in(2) ? 0x60 | (uint8_t)below(8) : 0x20 | (uint8_t)below(32);
