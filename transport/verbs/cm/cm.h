@@ -44,6 +44,7 @@
 #define CM_REJ_PRIVATE 148
 #define CM_SIDR_REP_PRIVATE 136
 
+#define CM_NAMES 4
 #define CM_DEVICES 2 /* on the simulated wire */
 struct cm_device {
 	struct ibv_context *context;
@@ -86,7 +87,7 @@ struct cm_service {
 	struct vs_listener *vs[CM_DEVICES];
 	uint64_t service_id;
 	unsigned users;
-	int name; /* by which other processes find it; -1: none */
+	int name[CM_NAMES]; /* by which other processes find it, one an address; -1: none */
 	struct cm_service *next;
 };
 
@@ -202,21 +203,25 @@ int cm_bind_any(struct cm_id *id, sa_family_t family);
 bool cm_is_v4(const uint8_t gid[16]);  /* ::ffff:a.b.c.d */
 bool cm_is_own(const uint8_t gid[16]); /* inside: one of the device */
 
-/* ---- host.c: inside, but for cm_host_stop ---- */
+/* ---- host.c: inside, unless something else is said ---- */
 /* Lets other processes of the host know who listens; a descriptor to close when that ends, or -1. */
 int cm_host_listen(uint64_t service_id, const uint8_t gid[16]);
 /* The address of a process that listens, `gid` itself if that does. False: nobody. */
 bool cm_host_find(uint64_t service_id, uint8_t gid[16]);
+bool cm_host_has(const struct sockaddr *dst); /* outside: the address is one of this host, on the real wire */
+/* Outside: waits for somebody, any or at this address, to listen there; at most a second, and not again and again. */
+void cm_host_await(uint64_t service_id, const struct sockaddr *dst, bool any);
 /* From now on the peer of a connection is looked for. */
 void cm_host_watch(struct cm_peer *peer, const uint8_t gid[16]);
 void cm_host_look(struct vs_conn *c, struct cm_peer *peer, struct cm_answer *a);
-void cm_host_stop(void);
+void cm_host_stop(void);   /* outside */
 void cm_host_forget(void); /* in a child, which has no threads */
 
 /* ---- connect.c ---- */
 /* Inside: the id for whom this request is, NULL when nobody listens there; *id's addresses are in `h`. */
 struct cm_id *cm_listener_for(const struct cm_service *s, const struct vs_rdmacm_hdr *h);
 void cm_unlisten(struct cm_id *id); /* inside */
+void cm_forget_names(struct cm_service *s);
 
 /* ---- qp.c ---- */
 int cm_qp_to_rtr(struct cm_id *id, int responder_resources); /* -1: what was negotiated */

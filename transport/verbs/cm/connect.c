@@ -48,7 +48,11 @@ static struct cm_service *new_service(uint64_t service_id, int *rc)
 		return NULL;
 	}
 	s->service_id = service_id;
-	s->name = cm_host_listen(service_id, cm_dev_attr(&cm.device[0])->gids[0].gid);
+	for (int i = 0; i < CM_NAMES; i++) {
+		const struct vs_gid_entry *e = &cm_dev_attr(&cm.device[0])->gids[i];
+
+		s->name[i] = e->type != VS_GID_NONE ? cm_host_listen(service_id, e->gid) : -1;
+	}
 	s->next = cm.services;
 	cm.services = s;
 	if (cm.listening < 0)
@@ -79,6 +83,15 @@ int rdma_listen(struct rdma_cm_id *rid, int backlog)
 	return cm_fail(rc);
 }
 
+void cm_forget_names(struct cm_service *s)
+{
+	for (int i = 0; i < CM_NAMES; i++) {
+		if (s->name[i] >= 0)
+			close(s->name[i]);
+		s->name[i] = -1;
+	}
+}
+
 void cm_unlisten(struct cm_id *id)
 {
 	struct cm_service *s = id->service, **at;
@@ -90,8 +103,7 @@ void cm_unlisten(struct cm_id *id)
 	for (at = &cm.services; *at != s; at = &(*at)->next)
 		;
 	*at = s->next;
-	if (s->name >= 0)
-		close(s->name);
+	cm_forget_names(s);
 	free(s);
 	if (cm.services == NULL && cm.listening >= 0) {
 		close(cm.listening);
@@ -216,6 +228,8 @@ int rdma_connect(struct rdma_cm_id *rid, struct rdma_conn_param *conn_param)
 	struct cm_id *id = cm_id(rid);
 	int rc;
 
+	if (id->resolved)
+		cm_host_await(cm_service_id(id, cm_dst(id)), cm_dst(id), id->to_this_host);
 	if (!cm_enter())
 		return -1;
 	rc = send_request(id, conn_param);

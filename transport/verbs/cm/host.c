@@ -2,8 +2,10 @@
 /*
  * host.c - what the connection manager of a kernel does for all processes of a host, done by the processes themselves.
  *
- * Who listens: a listener leaves its service and its address in a name (of an AF_UNIX socket, which the kernel forgets
- * with the process), by which the loopback address, 127.0.0.1 or ::1, leads to whichever process listens on that port.
+ * Who listens: a listener leaves its service and its addresses in names (of AF_UNIX sockets, which the kernel
+ * forgets with the process), by which the loopback address, 127.0.0.1 or ::1, leads to whichever process listens on
+ * that port. Who connects waits a second for the name: making a queue pair takes a real device time, and programs count
+ * on it, perftest for instance, which connects when the server is only about to listen, and crashes on the REJ.
  *
  * Who is gone: a kernel ends the connections of a process that was killed, and answers a REQ for a port on which nobody
  * listens. Here nobody is left to say so; but on the same host the kernel can be asked whether the peer's UDP socket is
@@ -27,7 +29,11 @@
 
 #define NAME "verbscope-listens/" /* and the service, and the address */
 #define LOOK_EVERY_MS 100
-#define GONE_LOOKS 10 /* a REQ waits a second for its listener: it may just be starting */
+#define GONE_LOOKS 3 /* that find nobody: then a REQ has failed */
+#define AWAIT_EVERY_NS 10000000u
+#define AWAIT_LOOKS 100
+#define FOUND_NS 100000000u   /* for so long what was found is there, */
+#define MISSED_NS 2000000000u /* and what was not found is not waited for again */
 #define ROCE_PORT 4791
 
 static struct {
@@ -105,6 +111,68 @@ bool cm_host_find(uint64_t service_id, uint8_t gid[16])
 	return found;
 }
 
+/* Is it an address of this host? Nothing else can be bound. */
+static bool is_local(const uint8_t gid[16])
+{
+	struct sockaddr_storage a;
+	int fd;
+	bool local;
+
+	cm_addr_of(&a, gid, 0);
+	fd = socket(a.ss_family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	local = fd >= 0 && bind(fd, (const struct sockaddr *)(const void *)&a,
+				cm_addr_len((const struct sockaddr *)(const void *)&a)) == 0;
+	if (fd >= 0)
+		close(fd);
+	return local;
+}
+
+bool cm_host_has(const struct sockaddr *dst)
+{
+	uint8_t gid[16];
+
+	cm_gid_of(gid, dst);
+	return !is_alone() && is_local(gid);
+}
+
+/* What was asked last, and what came of it: programs connect to one listener many times. */
+struct asked {
+	uint64_t service_id, until_ns;
+	uint8_t gid[16];
+};
+
+static bool is_fresh(const struct asked *a, uint64_t service_id, const uint8_t gid[16])
+{
+	return a->service_id == service_id && memcmp(a->gid, gid, 16) == 0 && cm.link->now() < a->until_ns;
+}
+
+void cm_host_await(uint64_t service_id, const struct sockaddr *dst, bool any)
+{
+	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+	static struct asked last;
+	struct asked now = {.service_id = service_id};
+	bool found = false, fresh;
+
+	cm_gid_of(now.gid, dst);
+	pthread_mutex_lock(&lock);
+	fresh = is_fresh(&last, service_id, now.gid);
+	pthread_mutex_unlock(&lock);
+	if (fresh || !cm_host_has(dst))
+		return;
+	for (unsigned i = 0; !found && i < AWAIT_LOOKS; i++) {
+		uint8_t who[16];
+
+		memcpy(who, now.gid, 16);
+		found = cm_host_find(service_id, who) && (any || memcmp(who, now.gid, 16) == 0);
+		if (!found)
+			cm.link->sleep(AWAIT_EVERY_NS);
+	}
+	now.until_ns = cm.link->now() + (found ? FOUND_NS : MISSED_NS);
+	pthread_mutex_lock(&lock);
+	last = now;
+	pthread_mutex_unlock(&lock);
+}
+
 /* ---- who is gone ---- */
 
 enum { ELSEWHERE, THERE, GONE };
@@ -128,22 +196,6 @@ static void ask_for(struct question *q, const uint8_t gid[16])
 	q->req.id.idiag_dport = q->req.id.idiag_sport = htons(ROCE_PORT);
 	q->req.id.idiag_cookie[0] = q->req.id.idiag_cookie[1] = INET_DIAG_NOCOOKIE;
 	memcpy(q->req.id.idiag_dst, v4 ? gid + 12 : gid, v4 ? 4 : 16);
-}
-
-/* Is it an address of this host? Nothing else can be bound. */
-static bool is_local(const uint8_t gid[16])
-{
-	struct sockaddr_storage a;
-	int fd;
-	bool local;
-
-	cm_addr_of(&a, gid, 0);
-	fd = socket(a.ss_family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-	local = fd >= 0 && bind(fd, (const struct sockaddr *)(const void *)&a,
-				cm_addr_len((const struct sockaddr *)(const void *)&a)) == 0;
-	if (fd >= 0)
-		close(fd);
-	return local;
 }
 
 /* *cookie: which socket it is. */

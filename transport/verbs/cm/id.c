@@ -106,8 +106,7 @@ static void after_fork_in_child(void)
 		ch->tail = &ch->head;
 	}
 	for (struct cm_service *s = cm.services; s != NULL; s = s->next)
-		if (s->name >= 0)
-			close(s->name);
+		cm_forget_names(s);
 	if (cm.listening >= 0)
 		close(cm.listening);
 	cm = (struct cm){.listening = -1};
