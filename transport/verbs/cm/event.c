@@ -5,6 +5,7 @@
  */
 #include <fcntl.h>
 #include <poll.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
@@ -33,11 +34,36 @@ struct rdma_event_channel *rdma_create_event_channel(void)
 	return NULL;
 }
 
+/*
+ * Some programs (rping) destroy a channel on which a thread of theirs waits for ever, or is just about to, and with it
+ * the process when that finds the descriptor closed. With a kernel's device it is in time, but for one in a
+ * million; here the last few stay open, so that it waits as ever.
+ */
+static struct rdma_event_channel *bury(struct rdma_event_channel *channel)
+{
+	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+	static struct rdma_event_channel *last[8];
+	static unsigned n;
+	struct rdma_event_channel *oldest;
+
+	pthread_mutex_lock(&lock);
+	oldest = last[n];
+	last[n] = channel;
+	n = (n + 1) % (sizeof(last) / sizeof(last[0]));
+	pthread_mutex_unlock(&lock);
+	return oldest;
+}
+
 void rdma_destroy_event_channel(struct rdma_event_channel *channel)
 {
+	struct rdma_event_channel *oldest;
+
 	cm.link->channel(channel->fd, false);
-	close(channel->fd);
-	free(channel);
+	oldest = bury(channel);
+	if (oldest == NULL)
+		return;
+	close(oldest->fd);
+	free(oldest);
 }
 
 static void enqueue(struct cm_channel *ch, struct cm_event *e)

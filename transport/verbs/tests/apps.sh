@@ -123,6 +123,12 @@ pingpongs() {
 	[ -z "$netns" ] || check "ibv_rc_pingpong -c over IPv6" 'GID fd00::1' --pair --ip fd00::1 --ip fd00::2 -- \
 		ibv_rc_pingpong -g 0 -c :: ibv_rc_pingpong -g 0 -c 127.0.0.1
 	lossy "ibv_rc_pingpong -c" send 'iters in' ibv_rc_pingpong -g 0 -c -n 200
+	if [ "$form" = all ]; then
+		lossy "ibv_rc_pingpong -e" send 'iters in' ibv_rc_pingpong -g 0 -c -e -n 200
+		lossy "ibv_rc_pingpong -t" send 'iters in' ibv_rc_pingpong -g 0 -c -t -n 200
+		lossy "ibv_rc_pingpong -N" send 'iters in' ibv_rc_pingpong -g 0 -c -N -n 200
+		lossy "ibv_srq_pingpong -e" send 'iters in' ibv_srq_pingpong -g 0 -c -e -n 200
+	fi
 	lossy "ibv_srq_pingpong -c" send 'iters in' ibv_srq_pingpong -g 0 -n 200
 	check "damaged, doubled and reordered packets" 'iters in' --pair --seed 1 --fault 'corrupt 1% send' \
 		--fault 'dup 2% any' --fault 'reorder 2% send' -- ibv_rc_pingpong -g 0 -c -n 200
@@ -209,6 +215,9 @@ perftest_all() {
 		perf "ib_${op}_lat -a: all sizes to 8 MiB" "ib_${op}_lat" -a -n 20
 	done
 	limit=$((limit / 3))
+	lossy "ib_send_bw --use-srq -q 4" any "$results" ib_send_bw --use-srq -q 4 -n 50
+	lossy "ib_write_bw -b" any "$results" ib_write_bw -b -n 100
+	lossy "ib_send_lat -e" any "$results" ib_send_lat -e -n 100
 	perf "ib_send_bw -e" ib_send_bw -e -n 500
 	perf "ib_send_lat -c UD" ib_send_lat -c UD
 	perf "ib_send_bw -c UD -b" ib_send_bw -c UD -b
@@ -394,6 +403,15 @@ elif have rping && have tshark; then
 	own "a capture shows REQ REP RTU DREQ DREP as on a fabric" capture_of_a_connection
 fi
 [ -z "$netns" ] || { have fi_pingpong && have ip && own "fi_pingpong -e msg: libfabric" libfabric; }
+qperf_all() {
+	local t
+	for t in rc_bi_bw rc_compare_swap_mr rc_fetch_add_mr rc_rdma_read_bw rc_rdma_write_bw rc_rdma_write_poll_lat; do
+		check "qperf $t" '(bw|latency|msg_rate) +=' --pair -- qperf :: qperf -t 1 -cm 1 @server $t
+	done
+	lossy "qperf rc_lat" any 'latency +=' qperf :: qperf -t 1 -cm 1 @server rc_lat
+}
+
+[ "$form" = short ] || { have qperf && qperf_all; }
 have qperf && check "qperf -cm 1" 'latency +=' --pair -- qperf :: qperf -t 1 -cm 1 @server rc_bw rc_lat
 view
 [ -z "$netns" ] || { have ucx_perftest && ucx; }
