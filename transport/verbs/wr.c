@@ -219,19 +219,31 @@ static void wr_set_sge(struct ibv_qp_ex *ex, uint32_t lkey, uint64_t addr, uint3
 
 /* ---- the end ---- */
 
+static uint64_t length_of(const struct vs_send_wr *wr)
+{
+	uint64_t n = wr->inline_len;
+
+	for (uint32_t i = 0; i < wr->num_sge; i++)
+		n += wr->sg_list[i].length;
+	return n;
+}
+
 static int post_all(struct ref_qp *qp)
 {
 	struct ref_batch *b = qp->batch;
+	uint64_t bytes = 0;
 	int rc = 0;
 
-	if (!ref_enter())
+	if (!ref_enter_fast())
 		return errno;
 	/* Whatever depends on more than the request itself is known before the first is posted. */
 	if (b->n > vs_qp_send_room(qp->vs))
 		rc = ENOMEM;
-	for (uint32_t i = 0; i < b->n && rc == 0; i++)
+	for (uint32_t i = 0; i < b->n && rc == 0; i++) {
 		rc = ref_error(ref_qp_dev(&qp->qp), "ibv_wr_complete", vs_qp_post_send(qp->vs, &b->item[i].wr));
-	ref_leave();
+		bytes += length_of(&b->item[i].wr);
+	}
+	ref_leave_post(qp->vs, b->n, bytes);
 	return rc;
 }
 
