@@ -24,7 +24,7 @@
 #define TICK_NS 100000u
 #define ROOM_NS 30000u /* how soon a full receiver is looked at again */
 #define RECEIVE_EVERY_NS 40000u
-#define DEFER_POSTS 16u
+#define DEFER_POSTS 32u
 #define DEFER_BYTES 16384u
 #define HOLD_POLLS 16u /* completions taken while what is to be sent waits */
 #define BATCH 128u     /* packets taken in one turn */
