@@ -192,7 +192,17 @@ static void to_rtr(const struct victim_qp *q)
 	must(ibv_modify_qp(q->qp, &a, mask) == 0, "to RTR");
 }
 
-static void to_rts(const struct victim_qp *q)
+static enum ibv_qp_state state_of(const struct victim_qp *q)
+{
+	struct ibv_qp_init_attr init;
+	struct ibv_qp_attr a = {0};
+
+	must(ibv_query_qp(q->qp, &a, IBV_QP_STATE, &init) == 0, "ibv_query_qp");
+	return a.qp_state;
+}
+
+/* False: an attack came first, between RTR and here. */
+static bool to_rts(const struct victim_qp *q)
 {
 	struct ibv_qp_attr a = {
 		.qp_state = IBV_QPS_RTS, .sq_psn = SQ_PSN, .retry_cnt = 7, .rnr_retry = 7, .max_rd_atomic = 4};
@@ -200,7 +210,10 @@ static void to_rts(const struct victim_qp *q)
 
 	if (q->type == IBV_QPT_RC)
 		mask |= IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | IBV_QP_MAX_QP_RD_ATOMIC;
-	must(ibv_modify_qp(q->qp, &a, mask) == 0, "to RTS");
+	if (ibv_modify_qp(q->qp, &a, mask) == 0)
+		return true;
+	must(state_of(q) == IBV_QPS_ERR, "to RTS");
+	return false;
 }
 
 /* From RESET to where it is to be. */
@@ -215,9 +228,7 @@ static void bring_up(const struct victim_qp *q)
 		must(ibv_modify_qp(q->qp, &err, IBV_QP_STATE) == 0, "to ERR");
 	if (q->state == IBV_QPS_RTR || q->state == IBV_QPS_RTS)
 		to_rtr(q);
-	if (q->state == IBV_QPS_RTS)
-		to_rts(q);
-	if (q->state == IBV_QPS_RTS && q->type == IBV_QPT_RC)
+	if (q->state == IBV_QPS_RTS && to_rts(q) && q->type == IBV_QPT_RC)
 		post_sends(q); /* the ACK timer is off: they wait */
 }
 
@@ -245,7 +256,7 @@ static void make_window(void)
 	must((v.mw = ibv_alloc_mw(v.pd, IBV_MW_TYPE_1)) != NULL, "ibv_alloc_mw");
 	make_qp(&binder);
 	to_rtr(&binder);
-	to_rts(&binder);
+	must(to_rts(&binder), "to RTS");
 	must(ibv_bind_mw(binder.qp, v.mw, &bind) == 0, "ibv_bind_mw");
 	for (int i = 0; i < 1000 && n == 0; i++, usleep(1000))
 		n = ibv_poll_cq(binder.cq, 1, &wc);
@@ -302,11 +313,9 @@ static void revive(const struct victim_qp *q)
 
 static void tend_qp(const struct victim_qp *q)
 {
-	struct ibv_qp_init_attr init;
-	struct ibv_qp_attr a = {0};
+	enum ibv_qp_state state = state_of(q);
 	struct ibv_wc wc;
 
-	must(ibv_query_qp(q->qp, &a, IBV_QP_STATE, &init) == 0, "ibv_query_qp");
 	while (ibv_poll_cq(q->cq, 1, &wc) == 1) {
 		if (q->kind[0] == 'f')
 			soak_wrong(NULL, "victim: a connected queue pair takes packets from others than its peer");
@@ -314,16 +323,16 @@ static void tend_qp(const struct victim_qp *q)
 			v.failed++;
 		} else if (wc.wr_id < RECVS_EACH) {
 			v.received++;
-			if (a.qp_state == IBV_QPS_RTR || a.qp_state == IBV_QPS_RTS)
+			if (state == IBV_QPS_RTR || state == IBV_QPS_RTS)
 				post_recv(q, wc.wr_id);
 		} else {
 			v.completed++;
 		}
 	}
-	if ((q->kind[0] == 'q' || q->kind[0] == 'f') && a.qp_state != q->state)
-		soak_wrong(NULL, "victim: a queue pair in state %d is in state %d now", q->state, a.qp_state);
+	if ((q->kind[0] == 'q' || q->kind[0] == 'f') && state != q->state)
+		soak_wrong(NULL, "victim: a queue pair in state %d is in state %d now", q->state, state);
 	/* Now and then whatever its state: forged acknowledges use up the requests, and PSNs have gone on. */
-	if (q->kind[0] != 'q' && q->kind[0] != 'f' && (a.qp_state != q->state || soak_now() / 50000000u % 8 == 0))
+	if (q->kind[0] != 'q' && q->kind[0] != 'f' && (state != q->state || soak_now() / 50000000u % 8 == 0))
 		revive(q);
 }
 

@@ -104,7 +104,7 @@ for ((i = 0; i < peers; i++)); do start $i; done
 
 kills=0 stops=0
 while kill -0 "$hub" 2>/dev/null && [ ! -e "$tmp/ending" ]; do
-	sleep "$((RANDOM % 2)).$((RANDOM % 10))"
+	if [ $kills = 0 ]; then sleep 0.5; else sleep "$((RANDOM % 2)).$((RANDOM % 10))"; fi
 	look_at_peers
 	[ ! -e "$tmp/ending" ] || break
 	victim=$((RANDOM % peers))
