@@ -45,11 +45,16 @@ struct repeat {
 	uint32_t frame, later; /* 0: free */
 };
 
+struct cursor {
+	uint32_t frame, where;
+};
+
 struct rdma_store {
 	struct arena records, texts;
 	uint32_t **block; /* of frames: where the first record is, 0: none */
 	uint32_t blocks;
-	uint32_t last_frame, last_at; /* the newest record */
+	uint32_t last_frame, last_at, last_place; /* the newest record; the highest place in its frame */
+	struct cursor seen, linked;               /* where to go on in a frame of many packets */
 	uint64_t packets, text_bytes;
 	struct repeat *repeat;
 	uint32_t repeats, repeat_room;
@@ -374,25 +379,6 @@ void rdma_store_free(struct rdma_store *s)
 	free(s);
 }
 
-bool rdma_store_put(struct rdma_store *s, uint32_t frame, uint32_t place, const struct rdma_analysis *a)
-{
-	const bool again = frame == s->last_frame && s->last_at != 0;
-	uint32_t where, *slot = again ? NULL : slot_of(s, frame);
-	uint8_t *b = reserve(&s->records, RECORD_MAX, &where);
-
-	if (b == NULL || (!again && slot == NULL))
-		return false;
-	s->packets++;
-	s->records.used += (uint32_t)(encode(s, b, frame, place, a) - b);
-	if (again)
-		at(&s->records, s->last_at)[4] |= MORE;
-	else
-		*slot = where;
-	s->last_frame = frame;
-	s->last_at = where;
-	return true;
-}
-
 static uint32_t find_repeat(const struct rdma_store *s, uint32_t frame)
 {
 	uint32_t i = frame * UINT32_C(0x9e3779b1) & (s->repeat_room - 1);
@@ -402,12 +388,51 @@ static uint32_t find_repeat(const struct rdma_store *s, uint32_t frame)
 	return i;
 }
 
-bool rdma_store_get(const struct rdma_store *s, uint32_t frame, uint32_t place, struct rdma_analysis *a)
+/* The record of a packet; 0: none. Mostly they are asked for one after another. */
+static uint32_t find(struct rdma_store *s, uint32_t frame, uint32_t place)
 {
-	uint32_t where = first_of(s, frame);
+	const uint32_t first = first_of(s, frame);
+	uint32_t where = s->seen.frame == frame && first != 0 ? s->seen.where : first;
 
 	while (where != 0 && place_of(at(&s->records, where)) != place)
 		where = next_of(s, where);
+	if (where == 0)
+		for (where = first; where != 0 && place_of(at(&s->records, where)) != place;)
+			where = next_of(s, where);
+	if (where != 0)
+		s->seen = (struct cursor){frame, where};
+	return where;
+}
+
+bool rdma_store_put(struct rdma_store *s, uint32_t frame, uint32_t place, const struct rdma_analysis *a)
+{
+	/* with a read filter the number of a frame that it drops is that of the next frame too, which takes its place
+	 */
+	const bool again =
+		frame == s->last_frame && s->last_at != 0 && (place > s->last_place || find(s, frame, place) == 0);
+	uint32_t where, *slot = again ? NULL : slot_of(s, frame);
+	uint8_t *b = reserve(&s->records, RECORD_MAX, &where);
+
+	if (b == NULL || (!again && slot == NULL))
+		return false;
+	s->packets++;
+	s->records.used += (uint32_t)(encode(s, b, frame, place, a) - b);
+	if (again) {
+		at(&s->records, s->last_at)[4] |= MORE;
+	} else {
+		*slot = where;
+		s->seen.frame = s->linked.frame = 0;
+	}
+	s->last_place = again && s->last_place > place ? s->last_place : place;
+	s->last_frame = frame;
+	s->last_at = where;
+	return true;
+}
+
+bool rdma_store_get(struct rdma_store *s, uint32_t frame, uint32_t place, struct rdma_analysis *a)
+{
+	const uint32_t where = find(s, frame, place);
+
 	if (where == 0)
 		return false;
 	decode(s, at(&s->records, where), frame, a);
@@ -463,8 +488,10 @@ static void repeated(struct rdma_store *s, uint32_t frame, uint32_t later)
 
 static void answered(struct rdma_store *s, uint32_t frame, uint32_t later)
 {
-	/* the first request of this frame that waits */
-	for (uint32_t where = first_of(s, frame); where != 0; where = next_of(s, where)) {
+	/* the first request of this frame that waits; those before have their answer */
+	uint32_t where = s->linked.frame == frame ? s->linked.where : first_of(s, frame);
+
+	for (; where != 0; where = next_of(s, where)) {
 		uint8_t *b = at(&s->records, where);
 		uint32_t there;
 
@@ -474,6 +501,7 @@ static void answered(struct rdma_store *s, uint32_t frame, uint32_t later)
 		if (there != 0)
 			continue;
 		(void)put32(b + 5, later);
+		s->linked = (struct cursor){frame, where};
 		return;
 	}
 }

@@ -40,7 +40,7 @@ void rdma_store_free(struct rdma_store *s);
 bool rdma_store_put(struct rdma_store *s, uint32_t frame, uint32_t place, const struct rdma_analysis *a);
 
 /* False: nothing is known of this packet. Texts live as long as the store. */
-bool rdma_store_get(const struct rdma_store *s, uint32_t frame, uint32_t place, struct rdma_analysis *a);
+bool rdma_store_get(struct rdma_store *s, uint32_t frame, uint32_t place, struct rdma_analysis *a);
 
 /* The first packet in a frame that belongs to a connection. False: none does. Without links to later frames. */
 bool rdma_store_first(const struct rdma_store *s, uint32_t frame, struct rdma_analysis *a);

@@ -12,7 +12,7 @@
 set -u
 # shellcheck source=dissector/tests/lib.sh
 . "$(dirname "$0")/lib.sh"
-for part in decode output follow config; do
+for part in decode output analysis follow config; do
 	# shellcheck source=/dev/null
 	. "$HERE/checks-$part.sh"
 done
@@ -87,6 +87,15 @@ check messages_are_put_together_by_psn messages
 check what_is_missing_of_a_message_is_said one_message
 check a_stream_is_followed_in_the_order_of_its_psns follow_stream
 check wrong_arguments_of_message_are_named message_arguments
+
+check analysis_says_what_vs_pcap_check_says verdicts
+if command -v sharkd >/dev/null; then
+	check analysis_is_the_same_in_any_order any_order
+else
+	echo "skip analysis_is_the_same_in_any_order: sharkd is missing"
+fi
+check analysis_survives_a_read_filter read_filter
+check analysis_off_says_nothing analysis_off
 
 check contract_fields_are_registered contract_fields_registered
 check registered_fields_have_names_that_say_something field_descriptions
