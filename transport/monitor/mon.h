@@ -32,6 +32,7 @@
 #define MON_UNKNOWN UINT32_MAX              /* a length that a snap length hides */
 #define MON_PRINTS 3u                       /* transmissions of one packet that are compared with the next */
 #define MON_SUM_MAX UINT32_MAX
+#define MON_COVERED 4096                    /* requests that one answer is linked to, at most */
 
 struct mon_addr {
 	uint8_t b[16];
@@ -297,6 +298,7 @@ void mon_cnp(struct mon_now *n);
 
 /* ---- request.c, repeat.c ---- */
 bool mon_connected(uint8_t opcode);
+bool mon_waits_for_data(uint8_t opcode); /* answered with data or a value, not with an ACK */
 /* `s`: what is remembered of this packet, or of the first like it when it is a repeat. */
 void mon_request(struct mon_now *n, struct mon_seen *s, bool repeat);
 void mon_repeat(struct mon_now *n, const struct mon_seen *s, int64_t pos);

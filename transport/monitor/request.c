@@ -22,8 +22,7 @@ static bool is_read(uint8_t opcode)
 	return vs_opcodes[opcode].response == VS_RESPONSE_READ;
 }
 
-/* Answered with data or a value, not with an ACK. */
-static bool waits_for_data(uint8_t opcode)
+bool mon_waits_for_data(uint8_t opcode)
 {
 	const uint8_t r = vs_opcodes[opcode].response;
 
@@ -187,13 +186,13 @@ static void row(struct mon_now *n, struct mon_seen *s, bool follows)
 	struct mon_flow *f = n->f;
 
 	/* READs and atomics may be counted in the MSN early: a row has none */
-	if (!follows || waits_for_data(s->opcode))
+	if (!follows || mon_waits_for_data(s->opcode))
 		f->chain++;
 	s->chain = f->chain;
 	s->ends = (f->last_chain == f->chain ? f->last_ends : 0) + ((n->op->flags & VS_OPF_E) != 0);
 	f->last_chain = f->chain;
 	f->last_ends = s->ends;
-	if (waits_for_data(s->opcode))
+	if (mon_waits_for_data(s->opcode))
 		f->chain++;
 }
 
@@ -279,7 +278,7 @@ static void limits(struct mon_now *n, const struct mon_seen *s)
 	}
 	for (unsigned i = 0; f->cm_depth != 0 && f->reads != NULL && i < MON_READS; i++)
 		waiting += f->reads[i].used && !f->reads[i].answered && !f->reads[i].part;
-	if (f->cm_depth != 0 && waits_for_data(s->opcode) && f->una_any && waiting >= f->cm_depth)
+	if (f->cm_depth != 0 && mon_waits_for_data(s->opcode) && f->una_any && waiting >= f->cm_depth)
 		mon_find(n, VS_RULE_READ_DEPTH, 0, "%u are outstanding; agreed were %u", waiting + 1, f->cm_depth);
 	if (!f->credits_any || !(n->op->flags & VS_OPF_S) || !(n->op->flags & VS_OPF_B))
 		return;
@@ -323,7 +322,7 @@ static void fresh(struct mon_now *n, struct mon_seen *s)
 	}
 	if (!part)
 		mon_read_bound(f, s->pos);
-	if (waits_for_data(s->opcode))
+	if (mon_waits_for_data(s->opcode))
 		mon_read_add(f, s, part);
 }
 

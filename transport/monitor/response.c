@@ -24,10 +24,36 @@ void mon_rtt(struct mon_now *n, struct mon_flow *req, int64_t then)
 	i->rtts++;
 }
 
+static struct mon_seen *request_at(struct mon_flow *req, int64_t pos)
+{
+	return mon_seen_request(req, vs_psn_add(req->req.psn, (int32_t)(pos - req->req.pos)), pos);
+}
+
+/*
+ * Links for all requests before `pos` that this acknowledges, but for those that an answer of their own completes. From
+ * `una` on; when that is not known, as far back as they stand in a row.
+ */
+static void covered(struct mon_now *n, struct mon_flow *req, int64_t pos)
+{
+	int64_t from = pos;
+
+	if (n->m->attr.link == NULL)
+		return;
+	while (from > pos - MON_COVERED && (req->una_any ? from > req->una : request_at(req, from - 1) != NULL))
+		from--;
+	for (; from < pos; from++) {
+		const struct mon_seen *s = request_at(req, from);
+
+		if (s != NULL && !mon_waits_for_data(s->opcode))
+			mon_link(n, s->frame, VS_MON_LINK_ANSWERED);
+	}
+}
+
 void mon_progress(struct mon_now *n, struct mon_flow *req, int64_t pos)
 {
 	if (req->una_any && pos <= req->una)
 		return;
+	covered(n, req, pos);
 	if (req->una_any && pos > req->una + 1)
 		n->out->flags |= VS_MON_COALESCED;
 	req->una = pos;
@@ -119,7 +145,6 @@ static void refers(struct mon_now *n, struct mon_flow *req, const struct mon_see
 	fits(n, req);
 	n->out->request = e->frame;
 	n->out->message = e->first;
-	mon_link(n, e->frame, VS_MON_LINK_ANSWERED);
 }
 
 void mon_broken_accepted(struct mon_now *n, struct mon_flow *req, int64_t pos)

@@ -28,6 +28,8 @@ static void on_link(void *ctx, uint32_t frame, enum vs_mon_link kind, uint32_t l
 	r->link.frame = frame;
 	r->link.kind = kind;
 	r->link.later = later;
+	if (kind == VS_MON_LINK_ANSWERED && frame < 64)
+		r->answered |= UINT64_C(1) << frame;
 }
 
 void rig_begin(const struct vs_monitor_attr *attr)

@@ -33,7 +33,8 @@ struct monrig {
 	struct {
 		uint32_t frame, later;
 		enum vs_mon_link kind;
-	} link; /* the newest */
+	} link;            /* the newest */
+	uint64_t answered; /* set of frames below 64 */
 };
 
 extern struct monrig rig;

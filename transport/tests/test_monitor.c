@@ -48,6 +48,20 @@ START_TEST(one_acknowledgement_may_cover_many)
 }
 END_TEST
 
+START_TEST(an_acknowledgement_is_linked_to_all_that_it_covers)
+{
+	for (uint32_t i = 0; i < 3; i++)
+		request(VS_OP_RC_SEND_ONLY, i, 8);
+	nak(2, VS_NAK_PSN_SEQ, 2); /* before any other answer: 0 and 1 are there */
+	ck_assert_uint_eq(rig.answered, 1u << 1 | 1u << 2);
+	request(VS_OP_RC_SEND_ONLY, 2, 8);
+	read_request(3, 0x1000, 8);
+	request(VS_OP_RC_SEND_ONLY, 4, 8);
+	ack(4, 5); /* the READ has to be answered with data */
+	ck_assert_uint_eq(rig.answered, 1u << 1 | 1u << 2 | 1u << 3 | 1u << 7);
+}
+END_TEST
+
 START_TEST(retransmissions_name_the_nak_that_asked_for_them)
 {
 	for (uint32_t i = 0; i < 4; i++)
@@ -417,6 +431,7 @@ Suite *vs_suite(void)
 	tcase_add_checked_fixture(tc, setup, teardown);
 	tcase_add_test(tc, an_answer_refers_to_its_request_and_tells_the_round_trip);
 	tcase_add_test(tc, one_acknowledgement_may_cover_many);
+	tcase_add_test(tc, an_acknowledgement_is_linked_to_all_that_it_covers);
 	tcase_add_test(tc, retransmissions_name_the_nak_that_asked_for_them);
 	tcase_add_test(tc, after_an_rnr_nak_the_wait_is_measured);
 	tcase_add_test(tc, an_answer_to_a_later_request_implies_a_nak);

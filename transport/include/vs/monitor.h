@@ -145,7 +145,11 @@ struct vs_mon_finding {
 	const char *text;
 };
 
-enum vs_mon_link { VS_MON_LINK_ANSWERED, VS_MON_LINK_REPEATED }; /* frame -> the later frame that did so */
+/*
+ * frame -> the later frame that did so. ANSWERED: by data or an acknowledgement, which answers all that it covers, in
+ * the order of their PSNs; what is refused is not answered. A request that was sent again is named by its first frame.
+ */
+enum vs_mon_link { VS_MON_LINK_ANSWERED, VS_MON_LINK_REPEATED };
 
 struct vs_monitor_attr {
 	uint32_t window;    /* packets that a flow remembers in detail, a power of two from 8; 0: 4096 */
