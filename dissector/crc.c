@@ -91,6 +91,22 @@ bool rdma_crc_icrc_wanted(void)
 	return check_icrc;
 }
 
+/* ---- fields ---- */
+
+static hf_register_info hf_crc[] = {
+	{&hf_icrc, {"Invariant CRC", "rdma.icrc", FT_UINT32, BASE_HEX, NULL, 0, "Bytes as on the wire", HFILL}},
+	{&hf_icrc_status,
+	 {"Invariant CRC Status", "rdma.icrc.status", FT_UINT8, BASE_NONE, VALS(proto_checksum_vals), 0, NULL, HFILL}},
+	{&hf_icrc_reason,
+	 {"Invariant CRC unverified because", "rdma.icrc.unverified_reason", FT_STRING, BASE_NONE, NULL, 0, NULL,
+	  HFILL}},
+	{&hf_vcrc, {"Variant CRC", "rdma.vcrc", FT_UINT16, BASE_HEX, NULL, 0, "Bytes as on the wire", HFILL}},
+	{&hf_vcrc_status,
+	 {"Variant CRC Status", "rdma.vcrc.status", FT_UINT8, BASE_NONE, VALS(proto_checksum_vals), 0, NULL, HFILL}},
+	{&hf_vcrc_reason,
+	 {"Variant CRC unverified because", "rdma.vcrc.unverified_reason", FT_STRING, BASE_NONE, NULL, 0, NULL, HFILL}},
+};
+
 /* ---- showing ---- */
 
 /*
@@ -132,6 +148,9 @@ void rdma_crc_add(struct rdma_ctx *c)
 	const struct vs_pkt *p = &c->pkt;
 	int off = (int)p->end_off - 4;
 
+	if (c->icrc.status != VS_CRC_BAD && c->vcrc.status != VS_CRC_BAD &&
+	    !rdma_wanted(c->tree, hf_crc, G_N_ELEMENTS(hf_crc)))
+		return;
 	if (p->flags & VS_PKT_HAS_ICRC) {
 		add_crc(c, hf_icrc, hf_icrc_status, off, &c->icrc, GUINT32_SWAP_LE_BE(c->icrc.expected),
 			VS_REASON_ICRC_BAD);
@@ -152,24 +171,7 @@ void rdma_crc_add(struct rdma_ctx *c)
 
 void rdma_crc_register(int proto, module_t *module)
 {
-	static hf_register_info hf[] = {
-		{&hf_icrc, {"Invariant CRC", "rdma.icrc", FT_UINT32, BASE_HEX, NULL, 0, "Bytes as on the wire", HFILL}},
-		{&hf_icrc_status,
-		 {"Invariant CRC Status", "rdma.icrc.status", FT_UINT8, BASE_NONE, VALS(proto_checksum_vals), 0, NULL,
-		  HFILL}},
-		{&hf_icrc_reason,
-		 {"Invariant CRC unverified because", "rdma.icrc.unverified_reason", FT_STRING, BASE_NONE, NULL, 0,
-		  NULL, HFILL}},
-		{&hf_vcrc, {"Variant CRC", "rdma.vcrc", FT_UINT16, BASE_HEX, NULL, 0, "Bytes as on the wire", HFILL}},
-		{&hf_vcrc_status,
-		 {"Variant CRC Status", "rdma.vcrc.status", FT_UINT8, BASE_NONE, VALS(proto_checksum_vals), 0, NULL,
-		  HFILL}},
-		{&hf_vcrc_reason,
-		 {"Variant CRC unverified because", "rdma.vcrc.unverified_reason", FT_STRING, BASE_NONE, NULL, 0, NULL,
-		  HFILL}},
-	};
-
-	proto_register_field_array(proto, hf, G_N_ELEMENTS(hf));
+	proto_register_field_array(proto, hf_crc, G_N_ELEMENTS(hf_crc));
 	prefs_register_bool_preference(module, "check_icrc", "Validate the invariant CRC",
 				       "Compute the ICRC of every packet and compare", &check_icrc);
 	prefs_register_bool_preference(module, "check_vcrc", "Validate the variant CRC",

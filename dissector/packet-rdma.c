@@ -25,6 +25,32 @@ static rdma_pref_bool dc_opcodes = FALSE;
 static dissector_handle_t ipv6_handle;
 static dissector_table_t ethertype_table;
 
+static hf_register_info hf[] = {
+	{&hf_payload, {"Payload", "rdma.payload", FT_BYTES, BASE_NONE, NULL, 0, NULL, HFILL}},
+	{&hf_payload_len,
+	 {"Payload Length", "rdma.payload.len", FT_UINT32, BASE_DEC, NULL, 0,
+	  "Bytes of payload on the wire, without pad", HFILL}},
+	{&hf_pad, {"Pad", "rdma.pad", FT_BYTES, BASE_NONE, NULL, 0, NULL, HFILL}},
+	{&hf_cnp,
+	 {"Congestion Notification Packet (reserved bytes)", "rdma.cnp", FT_BYTES, BASE_NONE, NULL, 0,
+	  "The sender of this flow is asked to slow down", HFILL}},
+	{&hf_truncated,
+	 {"Truncated capture", "rdma.truncated", FT_BOOLEAN, BASE_NONE, NULL, 0,
+	  "The capture holds fewer bytes of this packet than were on the wire", HFILL}},
+	{&hf_quoted,
+	 {"Quoted by ICMP", "rdma.quoted", FT_BOOLEAN, BASE_NONE, NULL, 0,
+	  "An ICMP error quotes this packet: it was sent earlier, and is no traffic here", HFILL}},
+	{&hf_trailer,
+	 {"Trailer", "rdma.trailer", FT_BYTES, BASE_NONE, NULL, 0, "Bytes after the packet proper", HFILL}},
+	{&hf_raw, {"Bytes", "rdma.raw", FT_BYTES, BASE_NONE, NULL, 0, "What there is of a header", HFILL}},
+	{&hf_src_qp,
+	 {"Source QP (from the connection's set-up)", "rdma.src_qp", FT_UINT24, BASE_HEX, NULL, 0, NULL, HFILL}},
+	{&hf_segments,
+	 {"Segmentation-offload segments", "rdma.offload.segments", FT_UINT32, BASE_DEC, NULL, 0,
+	  "Packets that this one datagram was captured as", HFILL}},
+	{&hf_segment, {"Segment", "rdma.offload.segment", FT_NONE, BASE_NONE, NULL, 0, NULL, HFILL}},
+};
+
 static const char *const protocol_names[] = {
 	[RDMA_START_LRH] = "InfiniBand",
 	[RDMA_START_GRH] = "RoCE",
@@ -292,7 +318,7 @@ static void add_payload(struct rdma_ctx *c)
 	int off = (int)p->payload_off;
 	proto_item *ti;
 
-	if (c->tree == NULL)
+	if (!rdma_wanted(c->tree, hf, G_N_ELEMENTS(hf)))
 		return;
 	if (is_truncated(c))
 		proto_item_set_generated(proto_tree_add_boolean(c->tree, hf_truncated, c->tvb, 0, 0, TRUE));
@@ -629,32 +655,6 @@ static int dissect_bth(tvbuff_t *tvb, packet_info *pinfo, proto_tree *tree, void
 
 static void register_fields(void)
 {
-	static hf_register_info hf[] = {
-		{&hf_payload, {"Payload", "rdma.payload", FT_BYTES, BASE_NONE, NULL, 0, NULL, HFILL}},
-		{&hf_payload_len,
-		 {"Payload Length", "rdma.payload.len", FT_UINT32, BASE_DEC, NULL, 0,
-		  "Bytes of payload on the wire, without pad", HFILL}},
-		{&hf_pad, {"Pad", "rdma.pad", FT_BYTES, BASE_NONE, NULL, 0, NULL, HFILL}},
-		{&hf_cnp,
-		 {"Congestion Notification Packet (reserved bytes)", "rdma.cnp", FT_BYTES, BASE_NONE, NULL, 0,
-		  "The sender of this flow is asked to slow down", HFILL}},
-		{&hf_truncated,
-		 {"Truncated capture", "rdma.truncated", FT_BOOLEAN, BASE_NONE, NULL, 0,
-		  "The capture holds fewer bytes of this packet than were on the wire", HFILL}},
-		{&hf_quoted,
-		 {"Quoted by ICMP", "rdma.quoted", FT_BOOLEAN, BASE_NONE, NULL, 0,
-		  "An ICMP error quotes this packet: it was sent earlier, and is no traffic here", HFILL}},
-		{&hf_trailer,
-		 {"Trailer", "rdma.trailer", FT_BYTES, BASE_NONE, NULL, 0, "Bytes after the packet proper", HFILL}},
-		{&hf_raw, {"Bytes", "rdma.raw", FT_BYTES, BASE_NONE, NULL, 0, "What there is of a header", HFILL}},
-		{&hf_src_qp,
-		 {"Source QP (from the connection's set-up)", "rdma.src_qp", FT_UINT24, BASE_HEX, NULL, 0, NULL,
-		  HFILL}},
-		{&hf_segments,
-		 {"Segmentation-offload segments", "rdma.offload.segments", FT_UINT32, BASE_DEC, NULL, 0,
-		  "Packets that this one datagram was captured as", HFILL}},
-		{&hf_segment, {"Segment", "rdma.offload.segment", FT_NONE, BASE_NONE, NULL, 0, NULL, HFILL}},
-	};
 	static ei_register_info ei[] = {
 		{&ei_offload,
 		 {"rdma.offload", PI_ASSUMPTION, PI_NOTE,

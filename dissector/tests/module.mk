@@ -6,6 +6,7 @@
 #   check-dissector-mutated  damaged captures through a plugin under ASan and UBSan (mutated.sh)
 #   fuzz-dissector           the same for SECONDS=n
 #   bench-dissector          packets per second beside the built-in (bench/bench.sh)
+#   bench-dissector-memory   bytes that the analysis takes for each packet (bench/memory.sh)
 #   check-trixie             the same source with Wireshark 4.4 in a Debian trixie root (trixie.sh)
 #   check-forky              and with 4.6 in a forky root
 #   update-golden            rewrites tests/golden/ and pcaps/generated/ from what the code does now
@@ -60,10 +61,18 @@ fuzz-dissector: all $(MUTATE) $(MKULP) ## more of it: SECONDS=n (default 600), f
 bench-dissector: all $(MKBENCH) ## packets per second: our plugin, the built-in, plain data
 	@B='$(B)' dissector/bench/bench.sh
 
+PEAK := $(B)/tests/peak
+$(PEAK): $(call obj,dissector/bench/peak.c)
+	@mkdir -p $(@D)
+	$(CC) $(OPT) $(SANFLAGS) $(LDFLAGS) -o $@ $<
+
+bench-dissector-memory: all $(MKBENCH) $(PEAK) ## memory of the analysis for each packet of a large capture
+	@B='$(B)' dissector/bench/memory.sh
+
 check-trixie: ## build and test the plugin in a Debian trixie root (Wireshark 4.4)
 	@VS_SHARED='$(VS_SHARED)' $(DT)/trixie.sh trixie
 
 check-forky: ## the same in a Debian forky root (Wireshark 4.6)
 	@VS_SHARED='$(VS_SHARED)' $(DT)/trixie.sh forky
 
-.PHONY: check-forky check-dissector update-golden check-dissector-mutated fuzz-dissector bench-dissector check-trixie
+.PHONY: check-forky check-dissector update-golden check-dissector-mutated fuzz-dissector bench-dissector bench-dissector-memory check-trixie
