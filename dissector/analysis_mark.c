@@ -8,8 +8,10 @@
  */
 #include "analysis.h"
 
-static expert_field ei_again, ei_response, ei_same_psn, ei_copy, ei_duplicate, ei_gap, ei_late, ei_dup_ack,
-	ei_ghost_ack, ei_nak, ei_fatal, ei_rnr, ei_implied, ei_unasked;
+static expert_field ei_response, ei_same_psn, ei_copy, ei_duplicate, ei_gap, ei_late, ei_dup_ack, ei_ghost_ack, ei_rnr,
+	ei_implied, ei_unasked;
+static expert_field ei_again[VS_MON_CAUSE_TIMEOUT + 1]; /* by enum vs_mon_cause */
+static expert_field ei_nak[VS_NAK_REM_OP + 2];          /* by code; the last one for all others */
 static expert_field ei_rule[VS_RULE_COUNT];
 
 #define RDMA_LEVEL_NOTE PI_NOTE
@@ -78,43 +80,7 @@ const char *rdma_analysis_cause(const struct vs_mon_result *r)
 
 /* ---- expert items ---- */
 
-static const char *again_sentence(const struct vs_mon_result *r)
-{
-	switch ((enum vs_mon_cause)r->cause) {
-	case VS_MON_CAUSE_NAK:
-		return "Sent again: a NAK PSN sequence error told the sender that a packet was lost, so it goes back "
-		       "to it";
-	case VS_MON_CAUSE_RNR:
-		return "Sent again: the receiver was not ready (RNR NAK), the sender waited and tries once more";
-	case VS_MON_CAUSE_IMPLIED:
-		return "Sent again: a later request was answered and this one was not, so its answer was lost";
-	case VS_MON_CAUSE_TIMEOUT:
-		return "Sent again: nothing acknowledged it in time, so the sender's ACK timer ran out";
-	case VS_MON_CAUSE_NONE:
-		break;
-	}
-	return "Sent again";
-}
-
-static const char *nak_sentence(uint8_t code)
-{
-	static const char *const sentence[] = {
-		[VS_NAK_PSN_SEQ] = "NAK PSN sequence error: a packet is missing, send again from this PSN on",
-		[VS_NAK_INV_REQ] = "NAK invalid request: the responder can't execute this, the connection is over",
-		[VS_NAK_REM_ACCESS] = "NAK remote access error: wrong R_Key, address, length or right, the connection "
-				      "is over",
-		[VS_NAK_REM_OP] = "NAK remote operational error: the responder failed, the connection is over",
-	};
-
-	return code < G_N_ELEMENTS(sentence) ? sentence[code] : "NAK with a code that has no meaning here";
-}
-
-static void say(struct rdma_ctx *c, proto_item *item, expert_field *ei, const char *sentence)
-{
-	expert_add_info_format(c->pinfo, item, ei, "%s", sentence);
-}
-
-void rdma_analysis_expert_mark(struct rdma_ctx *c, proto_item *item, enum rdma_mark mark)
+static expert_field *expert_of(const struct rdma_ctx *c, enum rdma_mark mark)
 {
 	static expert_field *const plain[RDMA_MARK_COUNT] = {
 		[RDMA_MARK_RESPONSE] = &ei_response, [RDMA_MARK_SAME_PSN] = &ei_same_psn,
@@ -124,23 +90,22 @@ void rdma_analysis_expert_mark(struct rdma_ctx *c, proto_item *item, enum rdma_m
 		[RDMA_MARK_RNR] = &ei_rnr,           [RDMA_MARK_IMPLIED_NAK] = &ei_implied,
 		[RDMA_MARK_UNASKED] = &ei_unasked,
 	};
-	const uint8_t code = c->pkt.ext.aeth.syndrome & 0x1f;
 
-	if (item == NULL)
-		item = c->item;
 	switch (mark) {
 	case RDMA_MARK_AGAIN:
 	case RDMA_MARK_PART:
 	case RDMA_MARK_LATE_AGAIN:
-		say(c, item, &ei_again, again_sentence(&c->analysis.r));
-		break;
+		return &ei_again[MIN(c->analysis.r.cause, G_N_ELEMENTS(ei_again) - 1)];
 	case RDMA_MARK_NAK:
-		say(c, item, code == VS_NAK_PSN_SEQ ? &ei_nak : &ei_fatal, nak_sentence(code));
-		break;
+		return &ei_nak[MIN(c->pkt.ext.aeth.syndrome & 0x1fu, G_N_ELEMENTS(ei_nak) - 1)];
 	default:
-		expert_add_info(c->pinfo, item, plain[mark]);
-		break;
+		return plain[mark];
 	}
+}
+
+void rdma_analysis_expert_mark(struct rdma_ctx *c, proto_item *item, enum rdma_mark mark)
+{
+	expert_add_info(c->pinfo, item != NULL ? item : c->item, expert_of(c, mark));
 }
 
 void rdma_analysis_expert_rule(struct rdma_ctx *c, proto_item *item, unsigned i)
@@ -255,7 +220,22 @@ void rdma_analysis_tag(const struct rdma_ctx *c, char *buf, size_t len)
 void rdma_analysis_mark_register(int proto)
 {
 	static ei_register_info ei[] = {
-		{&ei_again, {"rdma.expert.retransmission", PI_SEQUENCE, PI_NOTE, "Sent again", EXPFILL}},
+		{&ei_again[VS_MON_CAUSE_NONE],
+		 {"rdma.expert.retransmission", PI_SEQUENCE, PI_NOTE, "Sent again, and the capture does not say why",
+		  EXPFILL}},
+		{&ei_again[VS_MON_CAUSE_NAK],
+		 {"rdma.expert.retransmission.nak", PI_SEQUENCE, PI_NOTE,
+		  "Sent again: a NAK PSN sequence error told the sender that a packet was lost, so it goes back to it",
+		  EXPFILL}},
+		{&ei_again[VS_MON_CAUSE_RNR],
+		 {"rdma.expert.retransmission.rnr", PI_SEQUENCE, PI_NOTE,
+		  "Sent again: the receiver was not ready (RNR NAK), the sender waited and tries once more", EXPFILL}},
+		{&ei_again[VS_MON_CAUSE_IMPLIED],
+		 {"rdma.expert.retransmission.implied", PI_SEQUENCE, PI_NOTE,
+		  "Sent again: a later request was answered and this one was not, so its answer was lost", EXPFILL}},
+		{&ei_again[VS_MON_CAUSE_TIMEOUT],
+		 {"rdma.expert.retransmission.timeout", PI_SEQUENCE, PI_WARN,
+		  "Sent again: nothing acknowledged it in time, so the sender's ACK timer ran out", EXPFILL}},
 		{&ei_response,
 		 {"rdma.expert.response_again", PI_SEQUENCE, PI_NOTE,
 		  "A response that was there before: its request was asked again", EXPFILL}},
@@ -282,8 +262,21 @@ void rdma_analysis_mark_register(int proto)
 		{&ei_ghost_ack,
 		 {"rdma.expert.ghost_ack", PI_SEQUENCE, PI_NOTE,
 		  "Ghost ACK: acknowledges less than one before it, it was late or answers an old duplicate", EXPFILL}},
-		{&ei_nak, {"rdma.expert.nak_sequence", PI_RESPONSE_CODE, PI_WARN, "NAK PSN sequence error", EXPFILL}},
-		{&ei_fatal, {"rdma.expert.nak_fatal", PI_RESPONSE_CODE, PI_ERROR, "NAK", EXPFILL}},
+		{&ei_nak[VS_NAK_PSN_SEQ],
+		 {"rdma.expert.nak.psn_sequence", PI_RESPONSE_CODE, PI_WARN,
+		  "NAK PSN sequence error: a packet is missing, send again from this PSN on", EXPFILL}},
+		{&ei_nak[VS_NAK_INV_REQ],
+		 {"rdma.expert.nak.invalid_request", PI_RESPONSE_CODE, PI_ERROR,
+		  "NAK invalid request: the responder can't execute this, the connection is over", EXPFILL}},
+		{&ei_nak[VS_NAK_REM_ACCESS],
+		 {"rdma.expert.nak.remote_access", PI_RESPONSE_CODE, PI_ERROR,
+		  "NAK remote access error: wrong R_Key, address, length or right, the connection is over", EXPFILL}},
+		{&ei_nak[VS_NAK_REM_OP],
+		 {"rdma.expert.nak.remote_operational", PI_RESPONSE_CODE, PI_ERROR,
+		  "NAK remote operational error: the responder failed, the connection is over", EXPFILL}},
+		{&ei_nak[VS_NAK_REM_OP + 1],
+		 {"rdma.expert.nak.other", PI_RESPONSE_CODE, PI_ERROR, "NAK with a code that has no meaning here",
+		  EXPFILL}},
 		{&ei_rnr,
 		 {"rdma.expert.rnr_nak", PI_RESPONSE_CODE, PI_WARN,
 		  "RNR NAK: the receiver has no receive posted, the sender is to wait and send again", EXPFILL}},

@@ -95,6 +95,17 @@ take() {
 	echo "$images/$1.png: frame $frame of $2, $(wc -c <"$images/$1.png") bytes"
 }
 
+# The expert information, by the button at the left end of the status bar; its window to where the details are.
+open_expert() {
+	local expert
+	xdotool mousemove 14 $((height - 12)) click 1
+	wait_for xdotool search --onlyvisible --name 'Expert Information' || fail "no expert information"
+	expert=$(xdotool search --onlyvisible --name 'Expert Information' | head -n 1)
+	xdotool windowsize --sync "$expert" 1200 430 windowmove --sync "$expert" 200 520 windowfocus "$expert"
+	# What happened before what is forbidden, and room for the sentences.
+	xdotool mousemove 240 541 click 1 sleep 0.3 mousemove 741 541 mousedown 1 mousemove 1000 541 mousemove 1120 541 mouseup 1
+}
+
 # picture NAME CAPTURE FILTER KEYS...: presses the keys in the packet details, whose last protocol is selected.
 picture() {
 	local name=$1 capture=$2
@@ -102,6 +113,7 @@ picture() {
 	shift 3
 	# A click into the lower left, the details, then keys.
 	xdotool mousemove $((width / 4)) $((height * 9 / 10)) click 1 key --delay 200 Home End "$@"
+	[ "$name" != wireshark-expert ] || open_expert
 	take "$name" "$capture"
 }
 
@@ -118,6 +130,8 @@ window() {
 recorded=pcaps/recorded
 # The second refusal: the first shows its colour in the list.
 picture wireshark "$recorded/loss_mixed_req_every7.pcap" 'rdma.aeth.type == 3 && frame.number > 6' shift+Right End Up Up Up
+picture wireshark-packet "$recorded/loss_mixed_req_every7.pcap" rdma.analysis.retransmission shift+Right End
+picture wireshark-expert "$recorded/host_peer_dgram.pcap" rdma.analysis.retransmission End
 picture wireshark-icrc "$recorded/host_peer_dgram.pcap" 'rdma.icrc.status == "Bad"' shift+Right Down Left Down Down Down
 picture wireshark-cm "$recorded/rping_rxe_v4.pcap" 'rdma.mad.attributeid == 0x10' shift+Right Down Left Down Left Down Down Down Down Down Left Down
 window wireshark-follow "$recorded/loss_mixed_req_every7.pcap" 'frame.number == 9' alt+t Up Right Return
