@@ -27,10 +27,15 @@ $(MKCAPTURES) $(MUTATE) $(MKBENCH): $(LIBVS) $(LIBWIRE)
 	@mkdir -p $(@D)
 	$(CC) $(OPT) $(SANFLAGS) $(LDFLAGS) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(LIBS_VS)
 
-CHECK_TARGETS += check-dissector check-dissector-mutated
-CHECK_PROGRAMS += $(MKCAPTURES) $(MUTATE)
+TEST_STORE := $(B)/tests/test_store
+$(TEST_STORE): $(call obj,$(DT)/test_store.c dissector/store.c) $(LIBJUDGE) $(LIBWIRE)
+	@mkdir -p $(@D)
+	$(CC) $(OPT) $(SANFLAGS) $(LDFLAGS) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(LIBS_WIRE)
 
-check-dissector: all $(MKCAPTURES) ## the plugin on recorded, generated and (VS_SHARED) public captures
+CHECK_TARGETS += check-dissector check-dissector-mutated
+CHECK_PROGRAMS += $(MKCAPTURES) $(MUTATE) $(TEST_STORE)
+
+check-dissector: all $(MKCAPTURES) $(TEST_STORE) ## the plugin on recorded, generated and (VS_SHARED) public captures
 	@B='$(B)' VS_SHARED='$(VS_SHARED)' $(DT)/run.sh
 
 update-golden: all $(MKCAPTURES)
@@ -50,12 +55,12 @@ $(STRICT_SO): $(STRICT_O) $(PLUGIN_OBJS) $(LIBJUDGE) $(LIBWIRE)
 
 MUTATED_FRAMES ?= 52000
 check-dissector-mutated: all $(MUTATE) $(MKULP) ## damaged captures through the plugin under ASan and UBSan
-	@$(MAKE) --no-print-directory B=$(B)/asan SAN=1 $(patsubst $(B)/%,$(B)/asan/%,$(STRICT_SO))
+	@$(MAKE) --no-print-directory B=$(B)/asan SAN=1 $(patsubst $(B)/%,$(B)/asan/%,$(STRICT_SO) $(TEST_STORE))
 	@B='$(B)' $(DT)/mutated.sh $(MUTATED_FRAMES)
 
 # The same for as long as you like: every round has a seed of its own.
 fuzz-dissector: all $(MUTATE) $(MKULP) ## more of it: SECONDS=n (default 600), from SEED=n on
-	@$(MAKE) --no-print-directory B=$(B)/asan SAN=1 $(patsubst $(B)/%,$(B)/asan/%,$(STRICT_SO))
+	@$(MAKE) --no-print-directory B=$(B)/asan SAN=1 $(patsubst $(B)/%,$(B)/asan/%,$(STRICT_SO) $(TEST_STORE))
 	@B='$(B)' $(DT)/mutated.sh 50000 $(or $(SEED),1000) $(or $(SECONDS),600)
 
 bench-dissector: all $(MKBENCH) ## packets per second: our plugin, the built-in, plain data

@@ -114,6 +114,7 @@ check asan_sees_a_planted_overflow planted overflow heap-buffer-overflow
 check ubsan_sees_planted_undefined_behaviour planted undefined 'signed integer overflow'
 check lsan_sees_a_planted_leak planted leak 'LeakSanitizer: detected memory leaks'
 check sanitizers_say_nothing_about_good_packets innocent
+check records_of_the_analysis_survive_the_sanitizers "$B/asan/tests/test_store" "$seed"
 end=$((SECONDS + seconds))
 while :; do
 	check "damaged_frames_do_no_harm_$seed" one_round "$seed"

@@ -88,6 +88,7 @@ check what_is_missing_of_a_message_is_said one_message
 check a_stream_is_followed_in_the_order_of_its_psns follow_stream
 check wrong_arguments_of_message_are_named message_arguments
 
+check records_of_the_analysis_come_back_as_they_were "$B/tests/test_store"
 check analysis_says_what_vs_pcap_check_says verdicts
 if command -v sharkd >/dev/null; then
 	check analysis_is_the_same_in_any_order any_order

@@ -162,7 +162,8 @@ static void the_first_link_to_a_later_frame_stays(void)
 	rdma_store_link(s, 0, VS_MON_LINK_REPEATED, 78);
 	good = good && rdma_store_get(s, 1, 0, &got[0]) && rdma_store_get(s, 2, 0, &got[1]) &&
 	       rdma_store_get(s, 2, 1, &got[2]) && got[0].answered_in == 3 && got[0].repeated_in == 5 &&
-	       got[1].answered_in == 3 && got[2].answered_in == 4 && rdma_store_stream(s, 2) == 1;
+	       got[1].answered_in == 3 && got[2].answered_in == 4 && rdma_store_first(s, 2, &got[0]) &&
+	       got[0].r.stream == 1;
 	check(good, __func__);
 	rdma_store_free(s);
 }

@@ -87,7 +87,7 @@ inside() {
 	[ -e /ready ] || prepare
 	cd /src
 	say "$(tshark --version 2>/dev/null | head -1), $(gcc --version | head -1)"
-	make --no-print-directory B=/out plugin /out/bin/vs-pcap /out/tests/mkcaptures >/out/make.log 2>&1 || {
+	make --no-print-directory B=/out plugin /out/bin/vs-pcap /out/tests/mkcaptures /out/tests/test_store >/out/make.log 2>&1 || {
 		tail -n 30 /out/make.log
 		return 1
 	}
