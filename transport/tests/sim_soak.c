@@ -216,6 +216,7 @@ static int one(const struct options *opt, struct totals *t)
 		s.watch = watch_new(&s);
 	if (setjmp(s.out) == 0) {
 		run(&s);
+		monitor_judge(&s);
 		st = vs_sim_stats(s.sim);
 		t->packets += st->sent;
 		t->lost += st->lost;

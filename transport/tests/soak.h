@@ -337,6 +337,8 @@ void passing_some(struct soak *s);
 
 /* soak_monitor.c */
 void monitor_begin(struct soak *s);
+void monitor_event(struct soak *s, const struct vs_event *ev);
+void monitor_judge(struct soak *s); /* the run is over: events against packets */
 void monitor_end(struct soak *s);
 void monitor_report(FILE *f); /* findings by rule, of all runs */
 

@@ -138,6 +138,7 @@ static uint64_t emit(void *ctx, const struct vs_event *ev)
 
 	w->seq++;
 	write_event(w, ev);
+	monitor_event(s, ev);
 	w->type = grown(w->type, &w->cap, (size_t)w->seq, 1);
 	w->type[w->seq] = (uint8_t)ev->type;
 	REQUIRE(s, ev->type > VS_EV_NONE && ev->type < VS_EV_COUNT, "event of type %u", ev->type);

@@ -2,7 +2,7 @@
 /*
  * soak_monitor.c - the monitor watches a run of sim_soak. The engine keeps the rules, so a must-rule that is claimed to
  * be broken is a false claim: where all frames are seen as they are sent, at each host, and at each host by captures
- * that miss one frame in a hundred or a whole direction.
+ * that miss one frame in a hundred or a whole direction. Where a run has events, they are held against its packets.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -33,6 +33,9 @@ static void on_finding(void *ctx, const struct vs_mon_finding *f)
 	found[j->view][f->rule]++;
 	if (j->s->opt.verbose && j->view == ALL_SENT)
 		printf("  frame %u (%u): %s: %s\n", f->frame, f->other, vs_rule_info(f->rule)->id, f->text);
+	/* the events of a run are all there, and so are its packets: what is held against them is a fault */
+	if (f->rule >= VS_RULE_COMPLETION_STATUS && j->s->opt.deviations == 0)
+		violated(j->s, "monitor: events: %s: %s", vs_rule_info(f->rule)->id, f->text);
 	/* damage on the way is nobody's fault; with a defect in the devices, findings are what is wanted */
 	if (vs_rule_info(f->rule)->level != VS_RULE_MUST || f->rule == VS_RULE_ICRC_BAD ||
 	    f->rule == VS_RULE_VCRC_BAD || j->s->opt.deviations != 0)
@@ -86,6 +89,20 @@ void monitor_begin(struct soak *s)
 		REQUIRE(s, j->mon[v] != NULL, "no memory");
 	}
 	vs_sim_set_tap(s->sim, on_frame, s);
+}
+
+void monitor_event(struct soak *s, const struct vs_event *ev)
+{
+	if (s->judge != NULL)
+		vs_monitor_event(s->judge->mon[ALL_SENT], ev);
+}
+
+void monitor_judge(struct soak *s)
+{
+	if (s->judge == NULL)
+		return;
+	s->judge->view = ALL_SENT;
+	vs_monitor_end(s->judge->mon[ALL_SENT]);
 }
 
 void monitor_end(struct soak *s)
