@@ -9,6 +9,7 @@
  *   list.c       --list and --explain
  *   job.c        one vector on the target: a result, as JSON
  *   detail.c     the evidence in a result
+ *   ccase*.c     cases in C (ccase.h)
  *   record.c     what a run did: events and frames
  *   judge.c      the monitor beside a run
  *   verdict.c    from what a script says, its class and the evidence to a verdict
@@ -89,14 +90,17 @@ const struct vc_row *vc_inventory_find(const struct vc_inventory *inv, const cha
 
 /* ---- suite.c ---- */
 
+struct vc_ccase;
+
 struct vc_case {
 	char *path, *text;
 	size_t len;
 	char id[VC_ID];     /* of the case line, or of the file's name when it can't be read */
 	struct vs_drill *d; /* NULL: `err` says what is wrong */
 	struct vs_drill_error err;
-	const struct vc_row *row; /* NULL: none */
-	bool *chosen;             /* by vector */
+	const struct vc_ccase *in_c; /* it is written in C (ccase.h): `d` has its header alone */
+	const struct vc_row *row;    /* NULL: none */
+	bool *chosen;                /* by vector */
 	unsigned vectors;
 };
 struct vc_suite {

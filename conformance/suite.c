@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /* suite.c - case files in, and which of them are meant. */
-#include "conform.h"
+#include "ccase.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -82,6 +82,33 @@ static int read_case(struct vc_suite *s, size_t *cap, const char *path)
 	return c->chosen != NULL ? VC_OK : (vc_complain("no memory"), VC_USAGE);
 }
 
+/* Those in C belong to the suite as it is delivered. Their header is read as that of a script. */
+static int read_ccases(struct vc_suite *s, size_t *cap)
+{
+	for (size_t i = 0; vc_ccases[i] != NULL; i++) {
+		struct vc_case *c = new_case(s, cap);
+		char text[1024], path[128];
+
+		if (c == NULL)
+			return vc_complain("no memory"), VC_USAGE;
+		s->n++;
+		(void)snprintf(path, sizeof(path), "conformance/%s", vc_ccases[i]->file);
+		(void)snprintf(text, sizeof(text), "%s# The case is written in C: %s\nskip \"in C\"\n",
+			       vc_ccases[i]->header, path);
+		c->in_c = vc_ccases[i];
+		c->path = strdup(path);
+		c->text = strdup(text);
+		c->len = strlen(text);
+		c->d = vs_drill_parse(text, c->len, &c->err);
+		c->chosen = calloc(1, sizeof(bool));
+		if (c->path == NULL || c->text == NULL || c->d == NULL || c->chosen == NULL)
+			return vc_complain("%s: its header is wrong: %s", path, c->err.text), VC_USAGE;
+		(void)snprintf(c->id, sizeof(c->id), "%s", vs_drill_id(c->d));
+		c->row = vc_inventory_find(&s->inv, c->id);
+	}
+	return VC_OK;
+}
+
 static int is_script(const struct dirent *e)
 {
 	size_t n = strlen(e->d_name);
@@ -145,6 +172,8 @@ int vc_suite_read(struct vc_suite *s, const char *dir, char *const *files, size_
 	(void)snprintf(path, sizeof(path), "%s/cases", dir);
 	if (rc == VC_OK && n_files == 0)
 		rc = read_folder(s, &cap, path, is_visible, 0);
+	if (rc == VC_OK && n_files == 0)
+		rc = read_ccases(s, &cap);
 	for (size_t i = 0; rc == VC_OK && i < n_files; i++)
 		rc = read_case(s, &cap, files[i]);
 	sorting = s;
