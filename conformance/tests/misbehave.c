@@ -16,6 +16,7 @@
 
 #include "../conform.h"
 #include "drill/target.h"
+#include "vs/psn.h"
 
 #define VECTORS 400u /* most that a device is tried with */
 #define SOME 12u     /* times that it may do what only some scripts can notice */
@@ -97,12 +98,12 @@ static bool change(struct vs_pkt *p, uint8_t *data, bool *drop)
 	case M_PSN:
 		if (!my_turn(p->bth.opcode >> 5 < 2)) /* nobody looks at those of datagrams */
 			return false;
-		p->bth.psn = (p->bth.psn + 1) & 0xffffff;
+		p->bth.psn = vs_psn_add(p->bth.psn, 1);
 		return true;
 	case M_MSN:
 		if (!(p->hdrs & VS_HDR_AETH) || !my_turn(true))
 			return false;
-		p->ext.aeth.msn = (p->ext.aeth.msn + 1) & 0xffffff;
+		p->ext.aeth.msn = vs_psn_add(p->ext.aeth.msn, 1);
 		return true;
 	case M_NAK_CODE:
 		if (!is_nak(p) || !my_turn(true))
