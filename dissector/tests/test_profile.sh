@@ -83,7 +83,7 @@ every_field_of_the_profile_exists() {
 # The guide may name fields, rules and preferences.
 every_name_in_the_guide_exists() {
 	{ cat "$tmp/fields" && "$vt" -G defaultprefs 2>/dev/null | sed -n "s/^#\\(rdma[a-z0-9_.]*\\):.*/\\1/p"; } | sort -u >"$tmp/names"
-	grep -oE "\brdma\.[a-z0-9_.]*[a-z0-9_]" docs/wireshark.md | grep -v "^rdma.reason$" | sort -u >"$tmp/used"
+	grep -oE "\brdma\.[a-z0-9_.]*[a-z0-9_]" docs/wireshark.md | grep -vE "^rdma\.(reason|rule)$" | sort -u >"$tmp/used"
 	[ -s "$tmp/used" ] && [ -z "$(comm -13 "$tmp/names" "$tmp/used" | tee "$out")" ]
 }
 
