@@ -130,6 +130,6 @@ static void walk(const struct vc_options *o, const struct vs_drill_env *env, str
 
 const struct vc_ccase vc_ccase_walk = {
 	"ccase_walk.c",
-	"case   ROB-001  \"Random legal work completes, all of it and in order\"\nclass  S   needs atomic\n",
+	"case   ROB-001-walk  \"Random legal work completes, all of it and in order\"\nclass  S   needs atomic\n",
 	walk,
 };
