@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* peak.c - peak COMMAND...: runs it, and says on stderr how many KiB of memory it had at most, and its CPU time in ms. */
+/* peak.c - peak COMMAND...: runs it, and says on stderr how many KiB of memory it had at most, and its CPU time in ms.
+ */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>

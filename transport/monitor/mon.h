@@ -32,7 +32,7 @@
 #define MON_UNKNOWN UINT32_MAX              /* a length that a snap length hides */
 #define MON_PRINTS 3u                       /* transmissions of one packet that are compared with the next */
 #define MON_SUM_MAX UINT32_MAX
-#define MON_COVERED 4096                    /* requests that one answer is linked to, at most */
+#define MON_COVERED 4096 /* requests that one answer is linked to, at most */
 
 struct mon_addr {
 	uint8_t b[16];
