@@ -43,6 +43,7 @@ summarize() {
 	for file; do
 		# of TCP each release says something else
 		ours -o "$COLUMNS" -o tcp.analyze_sequence_numbers:FALSE -c 300 -r "$file" >"$to/$(basename "$file" .pcap).txt" || return
+		sed -i 's|GTP <RRoCE>|GTP/RRoCE|' "$to/$(basename "$file" .pcap).txt" # 4.0; 4.4
 	done
 }
 
