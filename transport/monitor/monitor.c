@@ -358,6 +358,16 @@ static void transport(struct mon_now *n)
 	count_bytes(n);
 }
 
+/*
+ * Cut before the ICRC that would tell, and neither the version nor the opcode is one that exists: something else that
+ * uses the port, a DNS answer to a client with port 4791, say.
+ */
+static bool foreign(const struct mon_now *n)
+{
+	return n->in->icrc == VS_CRC_UNVERIFIED && n->p->flags & VS_PKT_SNAPPED && n->p->flags & VS_PKT_HAS_BTH &&
+	       n->p->bth.tver != 0 && n->op->name == NULL;
+}
+
 void vs_monitor_packet(struct vs_monitor *m, const struct vs_mon_packet *in, struct vs_mon_result *out)
 {
 	struct mon_now n = {.m = m, .in = in, .p = in->pkt, .op = &vs_opcodes[in->pkt->bth.opcode], .out = out};
@@ -365,6 +375,8 @@ void vs_monitor_packet(struct vs_monitor *m, const struct vs_mon_packet *in, str
 
 	memset(out, 0, sizeof(*out));
 	m->total.packets++;
+	if (foreign(&n))
+		return;
 	mon_header_alone(&n);
 	if (in->icrc == VS_CRC_BAD) {
 		m->total.icrc_bad++;

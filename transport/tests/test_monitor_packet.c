@@ -154,6 +154,28 @@ START_TEST(a_bad_crc_counts_as_that_and_as_nothing_else)
 }
 END_TEST
 
+/* The bytes of a DNS answer where a BTH would be. */
+START_TEST(what_may_be_something_else_is_not_judged)
+{
+	for (unsigned i = 0; i < 3; i++) {
+		struct vs_mon_packet in = {
+			.frame = 1, .pkt = &rig.p, .icrc = VS_CRC_UNVERIFIED, .vcrc = VS_CRC_UNVERIFIED};
+
+		rig_begin(NULL);
+		make_request(VS_OP_RC_SEND_ONLY, 0, 8);
+		rig.p.bth.opcode = i == 2 ? VS_OP_RC_SEND_ONLY : 0x1f;
+		rig.p.bth.tver = 5;
+		rig.p.flags |= i == 1 ? 0 : VS_PKT_SNAPPED;
+		rig.frame = 1;
+		vs_monitor_packet(rig.m, &in, &rig.out);
+		ck_assert_uint_eq(rig.found[VS_RULE_BTH_TVER], i != 0);
+		ck_assert_uint_eq(rig.found[VS_RULE_BTH_OPCODE_RESERVED], i == 1);
+		ck_assert_uint_eq(vs_monitor_totals(rig.m)->flows, i != 0);
+		rig_end();
+	}
+}
+END_TEST
+
 Suite *vs_suite(void)
 {
 	Suite *s = suite_create("monitor_packet");
@@ -163,6 +185,7 @@ Suite *vs_suite(void)
 	tcase_add_test(tc, rules_of_one_packet_are_found_where_they_are_broken_alone);
 	tcase_add_test(tc, legal_packets_break_no_rule);
 	tcase_add_test(tc, a_bad_crc_counts_as_that_and_as_nothing_else);
+	tcase_add_test(tc, what_may_be_something_else_is_not_judged);
 	suite_add_tcase(s, tc);
 	return s;
 }
