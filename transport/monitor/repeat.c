@@ -79,6 +79,9 @@ void mon_repeat_cause(struct mon_now *n, int64_t pos, int64_t last_ns)
 	const uint8_t cause = f->cause;
 	const bool goes_on = f->burst && pos > f->burst_pos;
 
+	/* nothing is acknowledged on UC: no answer and no timer makes anybody send again */
+	if (vs_opcode_transport(n->p->bth.opcode) == VS_TRANSPORT_UC)
+		return;
 	/* what was being sent again already when the NAK came goes on first */
 	if (cause != VS_MON_CAUSE_NONE && !(goes_on && pos > f->cause_pos)) {
 		adopt(n, cause, f->cause_frame);

@@ -120,6 +120,19 @@ START_TEST(without_any_reason_it_was_the_timer)
 }
 END_TEST
 
+START_TEST(no_timer_sends_again_what_is_unreliable)
+{
+	for (unsigned i = 0; i < 2; i++)
+		request(VS_OP_UC_SEND_ONLY, 0, 8);
+	ck_assert_int_eq(rig.out.class_, VS_MON_RETRANSMISSION);
+	ck_assert_int_eq(rig.out.cause, VS_MON_CAUSE_NONE);
+	ck_assert_uint_eq(totals()->cause[VS_MON_CAUSE_TIMEOUT], 0);
+	request(VS_OP_RC_SEND_ONLY, 1, 8);
+	request(VS_OP_RC_SEND_ONLY, 1, 8);
+	ck_assert_int_eq(rig.out.cause, VS_MON_CAUSE_TIMEOUT);
+}
+END_TEST
+
 START_TEST(the_network_makes_copies_with_the_same_ip_id)
 {
 	make_request(VS_OP_RC_SEND_ONLY, 0, 8);
@@ -436,6 +449,7 @@ Suite *vs_suite(void)
 	tcase_add_test(tc, after_an_rnr_nak_the_wait_is_measured);
 	tcase_add_test(tc, an_answer_to_a_later_request_implies_a_nak);
 	tcase_add_test(tc, without_any_reason_it_was_the_timer);
+	tcase_add_test(tc, no_timer_sends_again_what_is_unreliable);
 	tcase_add_test(tc, the_network_makes_copies_with_the_same_ip_id);
 	tcase_add_test(tc, a_gap_is_counted_and_what_fills_it_is_late);
 	tcase_add_test(tc, read_responses_know_their_place);
