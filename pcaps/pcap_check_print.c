@@ -50,13 +50,18 @@ static void line(const char *what, uint64_t n)
 static void print_counts(const struct vp_check *c)
 {
 	static const char *const causes[] = {NULL, "  asked for by a NAK", "  after an RNR NAK",
-					     "  implied by a later answer", "  by the ACK timer"};
+					     "  implied by an answer", "  by the ACK timer"};
 	const struct vs_mon_totals *t = vs_monitor_totals(c->judge.mon);
+	uint64_t sent_again = 0;
 	char text[64];
 
 	line("super-packets", c->judge.supers);
 	line("bad ICRC", t->icrc_bad);
 	line("retransmissions", t->retransmissions);
+	/* of requests, with those whose first transmission is not in the capture: so of their own */
+	for (unsigned i = 1; i < sizeof(causes) / sizeof(causes[0]); i++)
+		sent_again += t->cause[i];
+	line("requests sent again", sent_again);
 	for (unsigned i = 1; i < sizeof(causes) / sizeof(causes[0]); i++)
 		line(causes[i], t->cause[i]);
 	line("network duplicates", t->network_duplicates);
