@@ -231,7 +231,7 @@ void mon_flow_restart(struct mon_flow *f)
 	f->mtu = 0;
 	f->chain++;
 	f->fixed.any = false;
-	f->msn_sure = false;
+	f->msn_sure = f->stepped = false;
 	f->rnr_count = f->retry_count = 0;
 	f->reads_end = 0;
 	f->reads_open = f->reads_vague = false;
@@ -299,7 +299,7 @@ static bool has_rivals(const struct mon_flow *f)
 
 bool mon_flow_trusted(const struct mon_flow *f)
 {
-	if (f->peer == NULL || f->doubtful)
+	if (f->peer == NULL || f->doubtful || f->stepped || f->peer->stepped)
 		return false;
 	return !f->inferred || f->pair->count <= 2 || (f->confirmed > CONFIRMED && !has_rivals(f));
 }

@@ -149,6 +149,8 @@ struct mon_flow {
 	uint8_t last_opcode;     /* of the newest request */
 	uint16_t last_sport;     /* likewise */
 	uint32_t last_frame;     /* of the newest packet */
+	int64_t last_ns;         /* when it was seen */
+	bool stepped;            /* the clock went back so far that these may be captures of two connections, joined */
 	uint32_t last_req_frame; /* of the newest request */
 	bool last_known;         /* where the next one stands is known exactly: next_lo == next_hi */
 

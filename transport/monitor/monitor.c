@@ -12,6 +12,7 @@
 #define WINDOW 4096u
 #define FLOWS 65536u
 #define TEXT 240
+#define CLOCK_STEP_NS 1000 /* a flow is captured in one queue, whose times go forward, to the microsecond */
 
 struct vs_monitor *vs_monitor_new(const struct vs_monitor_attr *attr)
 {
@@ -82,7 +83,7 @@ uint16_t mon_sport(const struct vs_pkt *p)
 
 bool mon_same_sender(const struct mon_now *n, uint16_t sport)
 {
-	return mon_sport(n->p) == sport;
+	return mon_sport(n->p) == sport && !n->f->stepped && (n->f->peer == NULL || !n->f->peer->stepped);
 }
 
 bool mon_elapsed(int64_t then, int64_t now, uint64_t *ns)
@@ -330,6 +331,16 @@ static struct mon_seen *look_up(struct mon_now *n, bool *repeat, struct mon_seen
 	return s;
 }
 
+/* In a flow that the clock went back in, what was before may be of another connection. */
+static void note_clock(struct mon_now *n)
+{
+	int64_t back;
+
+	if (!n->f->is_new && (__builtin_sub_overflow(n->f->last_ns, n->in->time_ns, &back) || back > CLOCK_STEP_NS))
+		n->f->stepped = true;
+	n->f->last_ns = n->in->time_ns;
+}
+
 static void transport(struct mon_now *n)
 {
 	const uint8_t opcode = n->p->bth.opcode;
@@ -338,6 +349,7 @@ static void transport(struct mon_now *n)
 	bool repeat;
 
 	payload(n);
+	note_clock(n);
 	if (n->f->is_new)
 		mon_cm_adopt(n);
 	n->f->is_new = false;

@@ -37,6 +37,11 @@ void mon_learn_mtu(struct mon_now *n)
 
 	if (!n->len_known)
 		return;
+	if (f->stepped) {
+		if (full && legal)
+			f->mtu = n->len;
+		return;
+	}
 	if (f->cm_mtu != 0 && n->len > f->cm_mtu && n->len <= VS_MTU_MAX)
 		mon_find(n, VS_RULE_CM_MTU_EXCEEDED, 0, "%u bytes of payload; the path MTU of the connection is %u",
 			 n->len, f->cm_mtu);
@@ -59,13 +64,14 @@ static bool may_follow(uint8_t before, uint8_t opcode)
 
 	if (a->flags & VS_OPF_E)
 		return b->flags & VS_OPF_B;
-	return !(b->flags & VS_OPF_B) && ((a->flags ^ b->flags) & (VS_OPF_S | VS_OPF_W)) == 0 &&
-	       a->transport == b->transport;
+	return !(b->flags & VS_OPF_B) && ((a->flags ^ b->flags) & (VS_OPF_S | VS_OPF_W)) == 0;
 }
 
 static void check_order(struct mon_now *n, uint8_t before, uint8_t opcode, uint32_t other, uint16_t sport)
 {
-	if (may_follow(before, opcode) || !mon_same_sender(n, sport))
+	/* a queue pair has one transport: with another one it is another connection */
+	if (vs_opcode_transport(before) != vs_opcode_transport(opcode) || may_follow(before, opcode) ||
+	    !mon_same_sender(n, sport))
 		return;
 	mon_find(n, VS_RULE_OPCODE_SEQUENCE, other, "%s after %s (frame %u)", vs_opcodes[opcode].name,
 		 vs_opcodes[before].name, other);

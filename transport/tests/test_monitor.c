@@ -309,6 +309,36 @@ START_TEST(a_clock_that_jumps_gives_no_times_and_no_claims)
 }
 END_TEST
 
+/* mergecap -a: two captures of connections with the same queue pairs, each from the same time on. */
+START_TEST(captures_that_are_joined_may_be_of_two_connections)
+{
+	for (unsigned joined = 0; joined < 2; joined++) {
+		rig_end();
+		rig_begin(NULL);
+		request(VS_OP_RC_SEND_ONLY, 0, 8);
+		ack(0, 1);
+		request(VS_OP_RC_SEND_FIRST, 1, 256);
+		request(VS_OP_RC_SEND_MIDDLE, 2, 256);
+		wait_us(joined ? -5000 : 5000);
+		request(VS_OP_RC_SEND_ONLY, 2, 8);
+		request(VS_OP_RC_SEND_FIRST, 3, 1024);
+		ck_assert_uint_eq(rig.found[VS_RULE_OPCODE_SEQUENCE] == 0, joined);
+		ck_assert_uint_eq(rig.found[VS_RULE_MTU_CHANGED] == 0, joined);
+		ck_assert_uint_eq(rig_musts() == 0, joined);
+	}
+}
+END_TEST
+
+START_TEST(another_transport_is_another_connection)
+{
+	request(VS_OP_RC_WRITE_ONLY, 0, 8);
+	request(VS_OP_UC_SEND_MIDDLE, 1, 256);
+	ck_assert_uint_eq(rig_musts(), 0);
+	request(VS_OP_UC_SEND_ONLY, 2, 8);
+	ck_assert_uint_eq(rig.found[VS_RULE_OPCODE_SEQUENCE], 1);
+}
+END_TEST
+
 START_TEST(a_psn_far_away_is_another_connection)
 {
 	request(VS_OP_RC_SEND_FIRST, 0, 256);
@@ -460,6 +490,8 @@ Suite *vs_suite(void)
 	tcase_add_test(tc, capture_points_are_apart);
 	tcase_add_loop_test(tc, cm_messages_from_other_addresses_tell_the_flows_all_the_same, 0, 3);
 	tcase_add_test(tc, a_clock_that_jumps_gives_no_times_and_no_claims);
+	tcase_add_test(tc, captures_that_are_joined_may_be_of_two_connections);
+	tcase_add_test(tc, another_transport_is_another_connection);
 	tcase_add_test(tc, a_psn_far_away_is_another_connection);
 	tcase_add_test(tc, memory_is_bounded_by_window_and_flows);
 	tcase_add_test(tc, a_repeat_is_within_the_last_2_23_psns);
