@@ -123,26 +123,26 @@ $(HOSTILE): $(call obj,transport/tests/verbs_hostile.c) $(LIBVS) $(LIBJUDGE) $(L
 	@mkdir -p $(@D)
 	$(CC) $(OPT) $(SANFLAGS) $(LDFLAGS) -o $@ $^ -ldeflate
 
-check-hostile: $(VERBS_LIB) $(CM_LIB) $(RUN_BIN) $(HOSTILE) $(SOAK) ## ref0 under packets with random headers and right ICRCs
+check-hostile: $(VERBS_LIB) $(CM_LIB) $(RUN_BIN) $(HOSTILE) $(REF0_SOAK) ## ref0 under packets with random headers and right ICRCs
 	@scripts/deps.sh apps
 	@transport/verbs/tests/hostile.sh $(B) $(HOSTILE_SECONDS)
 
 # Messages of every kind, lost packets, peers that are killed. MESSAGES=10000000: the long form.
-SOAK := $(B)/tests/ref0_soak
+REF0_SOAK := $(B)/tests/ref0_soak
 CHECK_TARGETS  += check-soak-ref0
-CHECK_PROGRAMS += $(SOAK)
+CHECK_PROGRAMS += $(REF0_SOAK)
 ASAN_TARGETS   += check-soak-ref0
 
-$(SOAK): $(call obj,transport/tests/ref0_soak.c transport/tests/ref0_soak_link.c transport/tests/ref0_victim.c)
+$(REF0_SOAK): $(call obj,transport/tests/ref0_soak.c transport/tests/ref0_soak_link.c transport/tests/ref0_victim.c)
 	@mkdir -p $(@D)
 	$(CC) $(OPT) $(SANFLAGS) $(LDFLAGS) -o $@ $^ -libverbs
 
-check-soak-ref0: $(VERBS_LIB) $(CM_LIB) $(RUN_BIN) $(SOAK)
+check-soak-ref0: $(VERBS_LIB) $(CM_LIB) $(RUN_BIN) $(REF0_SOAK)
 	@scripts/deps.sh apps
 	@transport/verbs/tests/soak.sh $(B) $(if $(SAN),20000,60000)
 	@SOAK_DEVIATION=fence_ignored transport/verbs/tests/soak.sh $(B) 60000
 
-soak-ref0: $(VERBS_LIB) $(CM_LIB) $(RUN_BIN) $(SOAK) ## ref0 over 64 queue pairs, with loss and peers that are killed (MESSAGES=10000000)
+soak-ref0: $(VERBS_LIB) $(CM_LIB) $(RUN_BIN) $(REF0_SOAK) ## ref0 over 64 queue pairs, with loss and peers that are killed (MESSAGES=10000000)
 	@scripts/deps.sh apps
 	@transport/verbs/tests/soak.sh $(B) $(or $(MESSAGES),1000000)
 
