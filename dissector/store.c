@@ -332,7 +332,7 @@ static const uint8_t *skip(const uint8_t *b)
 
 	b += h.flags & VS_MON_REQUEST ? 9 : 5;
 	(void)get_varint(&b);
-	for (uint16_t field = F_PLACE; field < F_RULES; field = (uint16_t)(field << 1))
+	for (unsigned field = F_PLACE; field < F_RULES; field <<= 1)
 		if (h.mask & field)
 			(void)get_varint(&b);
 	if (h.mask & F_RULES) {

@@ -85,9 +85,19 @@ static void make(struct rdma_analysis *a, uint32_t frame)
 	}
 }
 
+static bool same_result(const struct vs_mon_result *a, const struct vs_mon_result *b)
+{
+	return a->stream == b->stream && a->message == b->message && a->request == b->request &&
+	       a->original == b->original && a->cause_frame == b->cause_frame && a->missing == b->missing &&
+	       a->outstanding == b->outstanding && a->credits == b->credits && a->wasted == b->wasted &&
+	       a->offset == b->offset && a->rtt_ns == b->rtt_ns && a->wait_us == b->wait_us && a->flags == b->flags &&
+	       a->class_ == b->class_ && a->cause == b->cause && a->iter == b->iter && a->rules == b->rules &&
+	       memcmp(a->rule, b->rule, sizeof(a->rule)) == 0;
+}
+
 static bool same(const struct rdma_analysis *a, const struct rdma_analysis *b)
 {
-	bool equal = memcmp(&a->r, &b->r, sizeof(a->r)) == 0 && memcmp(a->other, b->other, sizeof(a->other)) == 0;
+	bool equal = same_result(&a->r, &b->r) && memcmp(a->other, b->other, sizeof(a->other)) == 0;
 
 	for (unsigned i = 0; i < VS_MON_RULES; i++)
 		equal &= b->text[i] == NULL || (a->text[i] != NULL && strcmp(a->text[i], b->text[i]) == 0);
