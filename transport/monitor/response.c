@@ -169,7 +169,8 @@ static void ack(struct mon_now *n, struct mon_flow *req, int64_t pos)
 	if (req->fatal_any && pos >= req->fatal_pos && mon_flow_trusted(req))
 		mon_find(n, VS_RULE_ANSWER_AFTER_FATAL, req->fatal_frame, "frame %u refused PSN 0x%06x",
 			 req->fatal_frame, vs_psn_add(n->p->bth.psn, (int32_t)(req->fatal_pos - pos)));
-	if (r != NULL && !r->answered)
+	/* a READ that was cut before its length may end before this */
+	if (r != NULL && !r->answered && (r->pos == pos || r->dmalen != MON_UNKNOWN))
 		mon_find(n, VS_RULE_ACK_FOR_READ, r->frame, "%s in frame %u", vs_opcodes[r->opcode].name, r->frame);
 	mon_broken_accepted(n, req, pos);
 	implied(n, req, r != NULL ? r->pos : pos);

@@ -339,6 +339,25 @@ START_TEST(another_transport_is_another_connection)
 }
 END_TEST
 
+START_TEST(a_read_without_its_length_covers_its_own_psn)
+{
+	struct vs_mon_packet in = {.pkt = &rig.p, .icrc = VS_CRC_UNVERIFIED, .vcrc = VS_CRC_UNVERIFIED};
+
+	request(VS_OP_RC_SEND_ONLY, 0, 8);
+	request(VS_OP_RC_SEND_ONLY, 4, 8);
+	make_request(VS_OP_RC_READ_REQUEST, 1, 0);
+	rig.p.hdrs &= ~(uint32_t)VS_HDR_RETH;
+	rig.p.flags |= VS_PKT_SNAPPED | VS_PKT_HDR_MISSING;
+	in.frame = ++rig.frame;
+	in.time_ns = rig.now_ns;
+	vs_monitor_packet(rig.m, &in, &rig.out);
+	ack(4, 3);
+	ck_assert_uint_eq(rig.found[VS_RULE_ACK_FOR_READ], 0);
+	ack(1, 3);
+	ck_assert_uint_eq(rig.found[VS_RULE_ACK_FOR_READ], 1);
+}
+END_TEST
+
 START_TEST(a_psn_far_away_is_another_connection)
 {
 	request(VS_OP_RC_SEND_FIRST, 0, 256);
@@ -492,6 +511,7 @@ Suite *vs_suite(void)
 	tcase_add_test(tc, a_clock_that_jumps_gives_no_times_and_no_claims);
 	tcase_add_test(tc, captures_that_are_joined_may_be_of_two_connections);
 	tcase_add_test(tc, another_transport_is_another_connection);
+	tcase_add_test(tc, a_read_without_its_length_covers_its_own_psn);
 	tcase_add_test(tc, a_psn_far_away_is_another_connection);
 	tcase_add_test(tc, memory_is_bounded_by_window_and_flows);
 	tcase_add_test(tc, a_repeat_is_within_the_last_2_23_psns);
