@@ -215,7 +215,7 @@ expect 2 "doctor takes no options" "doctor takes names of devices" doctor --x
 # ---- workers that hang, die, are interrupted ----
 
 slow=$'node A B\nqp A.q <-> B.q rc mtu=256\nmr A.src len=1000000\nmr B.dst len=1000000 access=local_write,remote_write\n'
-slow+=$'repeat 400\n  A post write wr=1 src to=B.dst\n  A cqe wr=1 WRITE SUCCESS'
+slow+=$'repeat 60000\n  A post write wr=1 src to=B.dst\n  A cqe wr=1 WRITE SUCCESS'
 script QPS-001 N "$slow"
 script QPS-007 A "$qp"$'\ndut state RESET'
 long=(); for _ in {1..60}; do long+=(--file "$tmp/c/cases/QPS/QPS-001.drill"); done

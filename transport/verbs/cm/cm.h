@@ -99,6 +99,7 @@ struct cm_mcast {
 	bool send_only, attached;
 };
 
+#define CM_REQUEST_DATA 220
 struct cm_id {
 	struct rdma_cm_id id; /* first */
 	struct cm_id *next;
@@ -110,7 +111,11 @@ struct cm_id {
 	bool reuse, v6_only;
 	uint8_t tos, ack_timeout, sgid_index;
 	struct vs_conn *conn;
-	struct cm_peer watched;     /* the peer of `conn` */
+	struct cm_peer watched;       /* the peer of `conn` */
+	struct vs_conn_param request; /* what a REQ of ours said: it may go out again (host.c) */
+	uint8_t request_data[CM_REQUEST_DATA];
+	uint8_t knocks;             /* that are left */
+	bool knock;                 /* nobody listened, and it goes out again soon */
 	struct cm_service *service; /* listening */
 	int backlog;
 	unsigned pending;          /* requests in the queue */
@@ -209,8 +214,14 @@ int cm_host_listen(uint64_t service_id, const uint8_t gid[16]);
 /* The address of a process that listens, `gid` itself if that does. False: nobody. */
 bool cm_host_find(uint64_t service_id, uint8_t gid[16]);
 bool cm_host_has(const struct sockaddr *dst); /* outside: the address is one of this host, on the real wire */
-/* Outside: waits for somebody, any or at this address, to listen there; at most a second, and not again and again. */
-void cm_host_await(uint64_t service_id, const struct sockaddr *dst, bool any);
+/*
+ * Outside: waits for somebody, any or at this address, to listen there; at most a second, and not again and again.
+ * False: nobody does.
+ */
+bool cm_host_await(uint64_t service_id, const struct sockaddr *dst, bool any);
+/* A REQ was refused because nobody listens: true when it goes out again soon, and the program hears nothing yet. */
+bool cm_host_knocks(struct cm_id *id);
+void cm_host_may_knock(struct cm_id *id, bool hope); /* whether it may do that, from now on */
 /* From now on the peer of a connection is looked for. */
 void cm_host_watch(struct cm_peer *peer, const uint8_t gid[16]);
 void cm_host_look(struct vs_conn *c, struct cm_peer *peer, struct cm_answer *a);

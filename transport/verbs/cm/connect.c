@@ -201,7 +201,6 @@ static int send_request(struct cm_id *id, const struct rdma_conn_param *p)
 				   .local_ack_timeout = id->ack_timeout,
 				   .cm_response_timeout = CM_RESPONSE_TIMEOUT,
 				   .max_cm_retries = CM_MAX_RETRIES};
-	uint8_t data[220];
 	int rc = check(id, p, ud ? CM_SIDR_PRIVATE : CM_REQ_PRIVATE), err = VS_ERR_INVAL;
 
 	if (!id->resolved || id->conn != NULL)
@@ -213,8 +212,9 @@ static int send_request(struct cm_id *id, const struct rdma_conn_param *p)
 	cm_find_listener(id);
 	cm_path(id, &to.path);
 	common(id, p, &to);
-	to.private_len = private_data(id, p, data);
-	to.private_data = data;
+	to.private_len = private_data(id, p, id->request_data);
+	to.private_data = id->request_data;
+	id->request = to;
 	id->active = true;
 	id->conn = ud ? cm.link->sidr_resolve(id->dev->vs, &to, 0, &err) : cm.link->connect(id->dev->vs, &to, 0, &err);
 	if (id->conn == NULL)
@@ -226,12 +226,12 @@ static int send_request(struct cm_id *id, const struct rdma_conn_param *p)
 int rdma_connect(struct rdma_cm_id *rid, struct rdma_conn_param *conn_param)
 {
 	struct cm_id *id = cm_id(rid);
+	bool hope = id->resolved && cm_host_await(cm_service_id(id, cm_dst(id)), cm_dst(id), id->to_this_host);
 	int rc;
 
-	if (id->resolved)
-		cm_host_await(cm_service_id(id, cm_dst(id)), cm_dst(id), id->to_this_host);
 	if (!cm_enter())
 		return -1;
+	cm_host_may_knock(id, hope);
 	rc = send_request(id, conn_param);
 	cm_leave();
 	return rc != 0 ? cm_fail(rc) : cm_complete(id);

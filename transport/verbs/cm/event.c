@@ -324,6 +324,9 @@ static void one(struct cm_device *dev, const struct vs_conn_event *from)
 	id = id_of(from->conn);
 	if (id == NULL && from->type == VS_CONN_EV_DISCONNECTED)
 		cm_parted(from->conn);
+	if (id != NULL && from->type == VS_CONN_EV_REJECTED && from->status == VS_CM_REJ_SERVICE_ID &&
+	    cm_host_knocks(id))
+		return;
 	if (id == NULL || !translate(id, from, &type, &status, &len) || (e = cm_event_new(id, type, status)) == NULL)
 		return;
 	if (from->type == VS_CONN_EV_SIDR_RESPONSE)

@@ -5,7 +5,9 @@
  * Who listens: a listener leaves its service and its addresses in names (of AF_UNIX sockets, which the kernel
  * forgets with the process), by which the loopback address, 127.0.0.1 or ::1, leads to whichever process listens on
  * that port. Who connects waits a second for the name: making a queue pair takes a real device time, and programs count
- * on it, perftest for instance, which connects when the server is only about to listen, and crashes on the REJ.
+ * on it, perftest for instance, which connects when the server is only about to listen, and crashes on the REJ. It also
+ * connects twice, and may find the name of the listener that is just going away: a REQ that nobody listened for is
+ * sent again, for a second.
  *
  * Who is gone: a kernel ends the connections of a process that was killed, and answers a REQ for a port on which nobody
  * listens. Here nobody is left to say so; but on the same host the kernel can be asked whether the peer's UDP socket is
@@ -34,6 +36,7 @@
 #define AWAIT_LOOKS 100
 #define FOUND_NS 100000000u   /* for so long what was found is there, */
 #define MISSED_NS 2000000000u /* and what was not found is not waited for again */
+#define KNOCKS 10
 #define ROCE_PORT 4791
 
 static struct {
@@ -139,6 +142,7 @@ bool cm_host_has(const struct sockaddr *dst)
 struct asked {
 	uint64_t service_id, until_ns;
 	uint8_t gid[16];
+	bool found;
 };
 
 static bool is_fresh(const struct asked *a, uint64_t service_id, const uint8_t gid[16])
@@ -146,19 +150,20 @@ static bool is_fresh(const struct asked *a, uint64_t service_id, const uint8_t g
 	return a->service_id == service_id && memcmp(a->gid, gid, 16) == 0 && cm.link->now() < a->until_ns;
 }
 
-void cm_host_await(uint64_t service_id, const struct sockaddr *dst, bool any)
+bool cm_host_await(uint64_t service_id, const struct sockaddr *dst, bool any)
 {
 	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 	static struct asked last;
 	struct asked now = {.service_id = service_id};
-	bool found = false, fresh;
+	bool found, fresh;
 
 	cm_gid_of(now.gid, dst);
 	pthread_mutex_lock(&lock);
 	fresh = is_fresh(&last, service_id, now.gid);
+	found = fresh && last.found;
 	pthread_mutex_unlock(&lock);
 	if (fresh || !cm_host_has(dst))
-		return;
+		return found;
 	for (unsigned i = 0; !found && i < AWAIT_LOOKS; i++) {
 		uint8_t who[16];
 
@@ -168,9 +173,44 @@ void cm_host_await(uint64_t service_id, const struct sockaddr *dst, bool any)
 			cm.link->sleep(AWAIT_EVERY_NS);
 	}
 	now.until_ns = cm.link->now() + (found ? FOUND_NS : MISSED_NS);
+	now.found = found;
 	pthread_mutex_lock(&lock);
 	last = now;
 	pthread_mutex_unlock(&lock);
+	return found;
+}
+
+void cm_host_may_knock(struct cm_id *id, bool hope)
+{
+	id->knock = false;
+	id->knocks = hope ? KNOCKS : 0;
+}
+
+bool cm_host_knocks(struct cm_id *id)
+{
+	if (!watch.runs || !id->active || id->knocks == 0)
+		return false;
+	id->knocks--;
+	id->knock = true;
+	return true;
+}
+
+/* Inside: with a connection of its own. */
+static void knock(struct cm_id *id)
+{
+	struct cm_event *e;
+	int err = VS_ERR_INVAL;
+
+	id->knock = false;
+	cm.link->destroy(id->conn);
+	id->conn = cm.link->connect(id->dev->vs, &id->request, 0, &err);
+	id->watched = (struct cm_peer){.cookie = 0};
+	memcpy(id->watched.gid, id->request.path.dgid, 16);
+	if (id->conn != NULL)
+		return;
+	e = cm_event_new(id, RDMA_CM_EVENT_CONNECT_ERROR, -cm.link->error(id->dev->vs, "rdma_connect", err));
+	if (e != NULL)
+		cm_event_push(e);
 }
 
 /* ---- who is gone ---- */
@@ -257,6 +297,11 @@ static bool look_at_all(void)
 	for (struct cm_id *id = cm.ids; id != NULL; id = id->next) {
 		enum vs_conn_state s = id->conn != NULL ? cm.link->state(id->conn) : VS_CONN_CLOSED;
 
+		if (id->knock) {
+			knock(id);
+			any = true;
+			continue;
+		}
 		if (s == VS_CONN_CLOSED || s == VS_CONN_TIMEWAIT)
 			continue;
 		cm_host_look(id->conn, &id->watched, &a);
