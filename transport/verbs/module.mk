@@ -113,6 +113,7 @@ check-sim-wire: $(VERBS_LIB) $(CM_LIB) $(CLOCK_LIB) $(RUN_BIN) $(SIM_TEST) $(SIM
 	@transport/verbs/tests/sim.sh $(B)
 
 # Random packets at two programs that talk. HOSTILE_SECONDS=60: the long form.
+REF0_SOAK := $(B)/tests/ref0_soak
 HOSTILE := $(B)/tests/verbs_hostile
 HOSTILE_SECONDS ?= 4
 CHECK_TARGETS  += check-hostile
@@ -128,7 +129,6 @@ check-hostile: $(VERBS_LIB) $(CM_LIB) $(RUN_BIN) $(HOSTILE) $(REF0_SOAK) ## ref0
 	@transport/verbs/tests/hostile.sh $(B) $(HOSTILE_SECONDS)
 
 # Messages of every kind, lost packets, peers that are killed. MESSAGES=10000000: the long form.
-REF0_SOAK := $(B)/tests/ref0_soak
 CHECK_TARGETS  += check-soak-ref0
 CHECK_PROGRAMS += $(REF0_SOAK)
 ASAN_TARGETS   += check-soak-ref0
