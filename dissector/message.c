@@ -119,27 +119,17 @@ static uint32_t first_psn(const struct message *g)
 	return g_array_index(g->pieces, struct piece, 0).psn;
 }
 
-static const char *endpoint(char *buf, size_t len, const address *a, bool known, uint32_t qp)
-{
-	char *host = address_to_str(NULL, a);
-
-	if (known)
-		snprintf(buf, len, "%s QP 0x%06x", host, qp);
-	else
-		snprintf(buf, len, "%s", host);
-	wmem_free(NULL, host);
-	return buf;
-}
-
 static struct message *message_new(struct rdma_messages *m, const struct rdma_tap *t)
 {
 	struct message *g = g_new0(struct message, 1);
-	char text[128];
+	char text[RDMA_ENDPOINT_LEN];
 
 	g->began = t->analysis->r.message;
 	g->stream = t->analysis->r.stream;
-	g->from = g_strdup(endpoint(text, sizeof(text), &t->src, t->src_qp_known, t->src_qp));
-	g->to = g_strdup(endpoint(text, sizeof(text), &t->dst, true, t->dest_qp));
+	rdma_endpoint_format(text, sizeof(text), &t->src, t->src_qp_known, t->src_qp);
+	g->from = g_strdup(text);
+	rdma_endpoint_format(text, sizeof(text), &t->dst, true, t->dest_qp);
+	g->to = g_strdup(text);
 	g->pieces = g_array_new(FALSE, FALSE, sizeof(struct piece));
 	g->data = g_byte_array_new();
 	g_ptr_array_add(m->all, g);

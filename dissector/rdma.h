@@ -260,6 +260,9 @@ bool rdma_builtin_dissect(struct rdma_ctx *c);
 void rdma_stats_add_endpoints(struct rdma_ctx *c);
 void rdma_stats_register(int proto);
 extern int rdma_tap_id;
+/* "192.0.2.1 QP 0x000011"; "QP ?" for one that isn't known. RDMA_ENDPOINT_LEN bytes are enough. */
+#define RDMA_ENDPOINT_LEN 96
+void rdma_endpoint_format(char *buf, size_t len, const address *a, bool known, uint32_t qp);
 
 /* stats_flows.c */
 void rdma_stats_flows_register(void);

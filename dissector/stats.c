@@ -195,12 +195,23 @@ static stat_tap_table_ui opcodes_ui = {
 
 static int hf_src, hf_dst, hf_any;
 
-/* "192.0.2.1 QP 0x000011"; "?" for a QP that isn't known. Packet scope. */
+void rdma_endpoint_format(char *buf, size_t len, const address *a, bool known, uint32_t qp)
+{
+	char *host = address_to_str(NULL, a);
+
+	if (known)
+		snprintf(buf, len, "%s QP 0x%06x", host, qp);
+	else
+		snprintf(buf, len, "%s QP ?", host);
+	wmem_free(NULL, host);
+}
+
 static const char *endpoint_text(wmem_allocator_t *pool, const address *a, bool known, uint32_t qp)
 {
-	const char *host = address_to_str(pool, a);
+	char text[RDMA_ENDPOINT_LEN];
 
-	return known ? wmem_strdup_printf(pool, "%s QP 0x%06x", host, qp) : wmem_strdup_printf(pool, "%s QP ?", host);
+	rdma_endpoint_format(text, sizeof(text), a, known, qp);
+	return wmem_strdup(pool, text);
 }
 
 /*

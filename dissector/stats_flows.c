@@ -20,7 +20,7 @@
 /* ---- rows that have a key, found by it ---- */
 
 #define CELL_LEN 28
-#define END_LEN 64
+#define END_LEN RDMA_ENDPOINT_LEN
 #define NAME_LEN (2 * END_LEN + 8)
 
 /* What a table row stands for; the row's first cell points here. */
@@ -122,31 +122,20 @@ static stat_tap_table_item stream_columns[S_COLUMNS] = {
 
 static const char streams_table[] = "RDMA streams";
 
-static void endpoint(char *buf, size_t len, const address *a, bool known, uint32_t qp)
-{
-	char *host = address_to_str(NULL, a);
-
-	if (known)
-		snprintf(buf, len, "%s QP 0x%06x", host, qp);
-	else
-		snprintf(buf, len, "%s QP ?", host);
-	wmem_free(NULL, host);
-}
-
 /* Who speaks first comes first; what QP that has, answers tell by where they go. */
 static void name_ends(struct row *r, const struct rdma_tap *t)
 {
 	char from[sizeof(r->a)];
 
 	if (r->packets == 0) {
-		endpoint(r->a, sizeof(r->a), &t->src, t->src_qp_known, t->src_qp);
-		endpoint(r->b, sizeof(r->b), &t->dst, true, t->dest_qp);
+		rdma_endpoint_format(r->a, sizeof(r->a), &t->src, t->src_qp_known, t->src_qp);
+		rdma_endpoint_format(r->b, sizeof(r->b), &t->dst, true, t->dest_qp);
 		r->a_known = t->src_qp_known;
 		r->b_qp = t->dest_qp;
 	} else if (!r->a_known) {
-		endpoint(from, sizeof(from), &t->dst, false, 0);
+		rdma_endpoint_format(from, sizeof(from), &t->dst, false, 0);
 		if (t->dest_qp != r->b_qp || strcmp(from, r->a) == 0) {
-			endpoint(from, sizeof(from), &t->dst, true, t->dest_qp);
+			rdma_endpoint_format(from, sizeof(from), &t->dst, true, t->dest_qp);
 			r->a_known = strcmp(from, r->b) != 0;
 			if (r->a_known)
 				(void)g_strlcpy(r->a, from, sizeof(r->a));

@@ -34,11 +34,19 @@ in frame 7 (PSN 261) was dropped on the way in, so when PSN 262 arrives the rece
 sequence error": I am still waiting for 261 (frame 9). The sender goes back to that PSN and sends everything
 from there again (frames 10 to 12), although 262 had already arrived once: RDMA's go-back-N.
 
-${bold}Where to look next.${plain}
+${bold}The conformance suite on the reference transport${plain}, in the simulator:
+
+${bold}\$ $build/bin/vs-conform --quiet${plain}
+
 EOF
+"$build/bin/vs-conform" --quiet
+printf '\n%sWhere to look next.%s\n' "$bold" "$plain"
 next() { printf '  %-76s %s\n' "$1" "$2"; }
 next "$build/bin/vs-tshark -r $capture -V -Y frame.number==9" 'that NAK, every field'
 next "$build/bin/vs-wireshark $capture" 'the same in Wireshark (apt install wireshark)'
 next "$build/bin/vs-tshark -r YOUR.pcapng -Y rdma" 'your own capture'
+next "$build/bin/vs-pcap check $capture" 'what went wrong in it, without Wireshark'
+next "$build/bin/vs-run --pair -- ib_write_bw" 'an RDMA program without hardware (perftest)'
+next "$build/bin/vs-conform --device ref0" 'the suite through libibverbs'
 next 'ls pcaps/recorded' 'more recorded transfers'
 next 'make check' 'all the tests'

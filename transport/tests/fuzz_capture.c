@@ -7,31 +7,17 @@
  * Bytes that begin like a capture are taken as they are. Others get a header in front, chosen by
  * their first byte, so that every link type and both formats are reached soon.
  */
-#include <stdlib.h>
-#include <string.h>
 #include <zlib.h>
 
-#include "io/internal.h"
+#include "fuzz_file.h"
 
 #define MAX_LEN (1u << 20)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static void require(int ok)
-{
-	if (!ok)
-		abort();
-}
-
 /* ---- the file ---- */
 
 static uint8_t file[MAX_LEN + 64], packed[2 * MAX_LEN];
-
-static void put(size_t *len, unsigned value, unsigned bytes, bool big)
-{
-	for (unsigned i = 0; i < bytes; i++)
-		file[(*len)++] = (uint8_t)(value >> 8 * (big ? bytes - 1 - i : i));
-}
 
 static size_t put_header(uint8_t choice)
 {
@@ -40,53 +26,19 @@ static size_t put_header(uint8_t choice)
 	bool big = choice & 8;
 	size_t len = 0;
 
-	if (choice & 16) { /* pcapng: section header, interface */
-		put(&len, 0x0a0d0d0a, 4, big);
-		put(&len, 28, 4, big);
-		put(&len, 0x1a2b3c4d, 4, big);
-		put(&len, 1, 2, big);
-		put(&len, 0, 2, big);
-		put(&len, 0xffffffff, 4, big);
-		put(&len, 0xffffffff, 4, big);
-		put(&len, 28, 4, big);
-		put(&len, 1, 4, big);
-		put(&len, 20, 4, big);
-		put(&len, linktype, 2, big);
-		put(&len, 0, 2, big);
-		put(&len, 0, 4, big);
-		put(&len, 20, 4, big);
-		return len;
-	}
-	put(&len, choice & 32 ? 0xa1b23c4d : 0xa1b2c3d4, 4, big);
-	put(&len, 2, 2, big);
-	put(&len, 4, 2, big);
-	put(&len, 0, 4, big);
-	put(&len, 0, 4, big);
-	put(&len, 65535, 4, big);
-	put(&len, linktype, 4, big);
+	if (choice & 16)
+		return put_pcapng(file, linktype, big);
+	put(file, &len, choice & 32 ? 0xa1b23c4d : 0xa1b2c3d4, 4, big);
+	put(file, &len, 2, 2, big);
+	put(file, &len, 4, 2, big);
+	put(file, &len, 0, 4, big);
+	put(file, &len, 0, 4, big);
+	put(file, &len, 65535, 4, big);
+	put(file, &len, linktype, 4, big);
 	return len;
 }
 
-static bool begins_like_a_capture(const uint8_t *data, size_t size)
-{
-	return vs_stream_is_pcap(data, size) || (size >= 4 && memcmp(data, "\x0a\x0d\x0d\x0a", 4) == 0) ||
-	       (size >= 2 && memcmp(data, "\x1f\x8b", 2) == 0);
-}
-
 /* ---- reading it ---- */
-
-struct seen {
-	uint64_t frames, hash;
-	bool opened, clean;
-};
-
-static void mix(struct seen *s, const void *data, size_t len)
-{
-	const uint8_t *b = data;
-
-	for (size_t i = 0; i < len; i++)
-		s->hash = (s->hash ^ b[i]) * 0x100000001b3u;
-}
 
 static void check_line(const struct vs_io_error *err)
 {

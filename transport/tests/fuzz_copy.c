@@ -6,11 +6,9 @@
  * Bytes that begin like a capture are taken as they are; others become the blocks of a pcapng section whose byte order
  * the first byte decides.
  */
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
-#include "io/internal.h"
+#include "fuzz_file.h"
 
 #define MAX_LEN (1u << 16)
 
@@ -18,52 +16,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static uint8_t file[MAX_LEN + 128], first[8 * MAX_LEN + 65536], second[8 * MAX_LEN + 65536];
 static char path[64];
-
-static void require(int ok)
-{
-	if (!ok)
-		abort();
-}
-
-struct seen {
-	uint64_t frames, hash;
-	bool opened, clean;
-};
-
-static void mix(struct seen *s, const void *data, size_t len)
-{
-	const uint8_t *b = data;
-
-	for (size_t i = 0; i < len; i++)
-		s->hash = (s->hash ^ b[i]) * 0x100000001b3u;
-}
-
-static void put(size_t *len, uint64_t value, unsigned bytes, bool big)
-{
-	for (unsigned i = 0; i < bytes; i++)
-		file[(*len)++] = (uint8_t)(value >> 8 * (big ? bytes - 1 - i : i));
-}
-
-/* Section header, and an interface of Ethernet. */
-static size_t put_headers(bool big)
-{
-	size_t len = 0;
-
-	put(&len, 0x0a0d0d0a, 4, big);
-	put(&len, 28, 4, big);
-	put(&len, 0x1a2b3c4d, 4, big);
-	put(&len, 1, 2, big);
-	put(&len, 0, 2, big);
-	put(&len, UINT64_MAX, 8, big);
-	put(&len, 28, 4, big);
-	put(&len, 1, 4, big);
-	put(&len, 20, 4, big);
-	put(&len, 1, 2, big);
-	put(&len, 0, 2, big);
-	put(&len, 0, 4, big);
-	put(&len, 20, 4, big);
-	return len;
-}
 
 static struct seen copy(const uint8_t *data, size_t size)
 {
@@ -111,8 +63,7 @@ static size_t load(uint8_t *to, size_t cap)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	const bool capture = vs_stream_is_pcap(data, size) || (size >= 2 && memcmp(data, "\x1f\x8b", 2) == 0) ||
-			     (size >= 4 && memcmp(data, "\x0a\x0d\x0d\x0a", 4) == 0);
+	const bool capture = begins_like_a_capture(data, size);
 	struct seen a, b;
 	size_t len = 0, n;
 
@@ -121,7 +72,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (path[0] == '\0')
 		(void)snprintf(path, sizeof(path), "/dev/shm/verbscope-fuzz-%ld", (long)getpid());
 	if (!capture)
-		len = put_headers(data[0] & 1);
+		len = put_pcapng(file, 1, data[0] & 1);
 	memcpy(file + len, data + !capture, size - !capture);
 	a = copy(file, len + size - !capture);
 	if (!a.opened)
