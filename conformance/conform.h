@@ -9,6 +9,7 @@
  *   list.c       --list and --explain
  *   job.c        one vector on the target: a result, as JSON
  *   detail.c     the evidence in a result
+ *   lag.c        how late this process was
  *   ccase*.c     cases in C (ccase.h)
  *   record.c     what a run did: events and frames
  *   judge.c      the monitor beside a run

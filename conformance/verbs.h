@@ -3,6 +3,7 @@
  * verbs.h - the target `verbs`: a device behind libibverbs in this process, and a peer on a UDP socket.
  *
  *   verbs_lib.c      libibverbs, opened when it is needed; which device, which address
+ *   verbs_peer.c     the peer's socket
  *   verbs_target.c   time, the wire, opening and closing for one run
  *   verbs_object.c   protection domains, memory, queues, address handles
  *   verbs_qp.c       queue pairs
@@ -17,6 +18,7 @@
 
 #include "conform.h"
 #include "drill/target.h"
+#include "lag.h"
 #include "vs/udpio.h"
 
 /* Calls of libibverbs that are no inline functions: return type, name, arguments. */
@@ -75,6 +77,10 @@ struct vc_verbs {
  * a second call gives the same.
  */
 struct vc_verbs *vc_verbs_open(const struct vc_options *o, char *why, size_t cap);
+/* The device alone. With keep_address ref0 takes the address that its environment says. */
+bool vc_device_open(struct vc_verbs *v, const char *name, bool keep_address, char *why, size_t cap);
+/* ::ffff:127.x.y.z, different for every process and every number. */
+void vc_loopback(uint8_t gid[16], unsigned number);
 
 /* ---- one run ---- */
 
@@ -120,13 +126,11 @@ struct vc_target {
 	struct dr_target_ops ops;
 	struct vc_verbs *v;
 	struct dr_setup setup;
-	struct vh *handles;           /* newest first */
-	struct vh *pd;                /* the usual one */
-	struct vh *channel;           /* of queues that name none */
-	uint64_t looked_ns;           /* when the wire was last looked at */
-	uint64_t lag_ns;              /* the longest that it was not */
-	uint64_t window_ns, delay_ns; /* when, and what the threads of this process had waited for processors then */
-	uint64_t heard_ns;            /* when something came */
+	struct vh *handles; /* newest first */
+	struct vh *pd;      /* the usual one */
+	struct vh *channel; /* of queues that name none */
+	struct vc_lag lag;  /* of who looks at the wire, and of the threads of a device in here */
+	uint64_t heard_ns;  /* when something came */
 	unsigned heard;
 	uint64_t pkt_id;
 	uint8_t joined[VC_JOINED][16]; /* groups that the peer's socket is in */
@@ -154,10 +158,13 @@ struct vh *vc_handle(struct vc_target *t, enum obj_kind kind, int node,
 struct vh *vc_handle_of(struct vc_target *t, enum obj_kind kind, const void *object);
 /* Destroys what is left, in an order in which that can be done. */
 void vc_handles_free(struct vc_target *t);
+/* The peer hears what goes to groups that somebody sends to; and no more. */
+void vc_group_heard(struct vc_target *t, const uint8_t gid[16]);
+void vc_groups_left(struct vc_target *t);
 int vc_error(int code); /* an errno value as a vs_err */
 /* Says what the target can't do: the run ends as a SKIP. VS_ERR_INVAL. */
 int vc_lacks(struct vc_target *t, const char *what);
 void vc_emit(struct vc_target *t, struct vs_event *ev); /* time and node are filled in */
-uint64_t vc_now_ns(void);
+const char *vc_dut_name(const struct vc_target *t);     /* of the first node that is no peer */
 
 #endif

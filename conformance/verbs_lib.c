@@ -3,8 +3,8 @@
  * verbs_lib.c - libibverbs, opened when it is needed, so that this program starts where there is none; ref0's by its
  * path, the system's by its name. One of the two in a process.
  *
- * ref0 gets an address of its own on the loopback, 127.x.y.z, and so does the peer: as many processes as there are
- * addresses can run at the same time.
+ * ref0 gets an address of its own on the loopback, 127.x.y.z, and so does the peer (verbs_peer.c): as many processes as
+ * there are addresses can run at the same time.
  */
 #include <arpa/inet.h>
 #include <dlfcn.h>
@@ -12,7 +12,6 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "verbs.h"
@@ -69,7 +68,7 @@ static bool load(struct vc_verbs *v, const char *path, char *why, size_t cap)
 /* ---- addresses ---- */
 
 /* ::ffff:127.x.y.z, different for every process and every try. */
-static void loopback(uint8_t gid[16], unsigned number)
+void vc_loopback(uint8_t gid[16], unsigned number)
 {
 	uint32_t n = ((uint32_t)getpid() * 64u + number) & 0x3fffffu;
 
@@ -81,39 +80,15 @@ static void loopback(uint8_t gid[16], unsigned number)
 	gid[15] = (uint8_t)(n % 256 == 255 ? 254 : n % 256);
 }
 
-static bool open_peer(struct vc_verbs *v, const char *address, char *why, size_t cap)
-{
-	struct vs_udpio_attr a = {.n_addrs = 1, .no_gso = true, .stamps = true};
-	struct vs_io_error err;
-	int code = VS_ERR_BUSY;
-
-	for (unsigned i = 0; v->wire == NULL && code == VS_ERR_BUSY && i < TRIES; i++) {
-		if (address == NULL) {
-			loopback(v->peer_gid, 2 * i + 1);
-		} else if (inet_pton(AF_INET, address, v->peer_gid + 12) != 1) {
-			(void)snprintf(why, cap, "--peer udp:%s: this is no IPv4 address", address);
-			return false;
-		}
-		v->peer_gid[10] = v->peer_gid[11] = 0xff;
-		memcpy(a.addr[0], v->peer_gid, 16);
-		v->wire = vs_udpio_open(&a, &code, &err);
-		if (address != NULL)
-			break;
-	}
-	if (v->wire == NULL)
-		(void)snprintf(why, cap, "the peer's socket can't be opened: %.200s", err.text);
-	return v->wire != NULL;
-}
-
-/* ref0 reads its settings when it is opened; those that are there already are the user's. */
-static void settings_of_ref0(unsigned number)
+/* ref0 reads its settings when it is opened; most that are there already are the user's. */
+static void settings_of_ref0(unsigned number, bool keep_address)
 {
 	char text[INET_ADDRSTRLEN];
 	uint8_t gid[16];
 
-	loopback(gid, 2 * number);
+	vc_loopback(gid, 2 * number);
 	if (inet_ntop(AF_INET, gid + 12, text, sizeof(text)) != NULL)
-		(void)setenv("VS_IP", text, 1);
+		(void)setenv("VS_IP", text, !keep_address);
 	(void)setenv("VS_QUIET", "1", 0);
 	(void)setenv("VS_NO_GSO", "1", 1);
 }
@@ -182,71 +157,26 @@ static bool open_device(struct vc_verbs *v, const char *name, char *why, size_t 
 	return find_gid(v, why, cap);
 }
 
-static bool open_all(struct vc_verbs *v, const struct vc_options *o, char *why, size_t cap)
+bool vc_device_open(struct vc_verbs *v, const char *name, bool keep_address, char *why, size_t cap)
 {
 	const char *path = "libibverbs.so.1";
-	const char *address = o->peer != NULL && strncmp(o->peer, "udp:", 4) == 0 ? o->peer + 4 : NULL;
 
-	v->reference = strcmp(o->verbs, "ref0") == 0;
-	if (v->reference) {
-		path = library_of_ref0();
-		if (path == NULL) {
-			(void)snprintf(why, cap,
-				       "the library of ref0 is not there: ../lib/verbscope/libibverbs.so.1 beside this "
-				       "program");
-			return false;
-		}
+	v->reference = strcmp(name, "ref0") == 0;
+	if (!v->reference)
+		return load(v, path, why, cap) && open_device(v, name, why, cap);
+	path = library_of_ref0();
+	if (path == NULL) {
+		(void)snprintf(
+			why, cap,
+			"the library of ref0 is not there: ../lib/verbscope/libibverbs.so.1 beside this program");
+		return false;
 	}
 	if (!load(v, path, why, cap))
 		return false;
-	if (v->reference) {
-		/* An address that another process has is noticed when the device is opened. */
-		for (unsigned i = 0; v->ctx == NULL && i < TRIES; i++) {
-			settings_of_ref0(i);
-			(void)open_device(v, o->verbs, why, cap);
-		}
-		return v->ctx != NULL && open_peer(v, address, why, cap);
+	/* An address that another process has is noticed when the device is opened. */
+	for (unsigned i = 0; v->ctx == NULL && i < TRIES; i++) {
+		settings_of_ref0(i, keep_address);
+		(void)open_device(v, name, why, cap);
 	}
-	return open_device(v, o->verbs, why, cap) && (address == NULL || open_peer(v, address, why, cap));
-}
-
-struct vc_verbs *vc_verbs_open(const struct vc_options *o, char *why, size_t cap)
-{
-	static struct vc_verbs v;
-	static bool tried, good;
-	static char reason[256];
-
-	if (!tried)
-		good = open_all(&v, o, reason, sizeof(reason));
-	tried = true;
-	(void)snprintf(why, cap, "%s", reason);
-	return good ? &v : NULL;
-}
-
-/* Opening changes what is loaded into a process: the parent of the workers keeps away from that. */
-bool vc_verbs_try(const struct vc_options *o, char *why, size_t cap)
-{
-	int fd[2], status = 0;
-	ssize_t n;
-	pid_t pid;
-
-	if (pipe(fd) < 0)
-		return false;
-	pid = fork();
-	if (pid == 0) {
-		char text[256] = "";
-		bool good = vc_verbs_open(o, text, sizeof(text)) != NULL;
-
-		(void)!write(fd[1], text, good ? 0 : strlen(text));
-		_exit(good ? 0 : 1);
-	}
-	close(fd[1]);
-	n = pid > 0 ? read(fd[0], why, cap - 1) : -1;
-	why[n > 0 ? n : 0] = '\0';
-	close(fd[0]);
-	while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
-		;
-	if (n <= 0 && status != 0)
-		(void)snprintf(why, cap, "its library ends the process that opens it");
-	return pid > 0 && status == 0;
+	return v->ctx != NULL;
 }

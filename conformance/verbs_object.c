@@ -25,6 +25,38 @@ int vc_error(int code)
 	}
 }
 
+/* ---- what is told ---- */
+
+int vc_lacks(struct vc_target *t, const char *what)
+{
+	if (t->t.lacks == NULL) {
+		(void)snprintf(t->lacks, sizeof(t->lacks), "%s", what);
+		t->t.lacks = t->lacks;
+	}
+	return VS_ERR_INVAL;
+}
+
+const char *vc_dut_name(const struct vc_target *t)
+{
+	for (unsigned i = 0; i < t->setup.p->n_nodes; i++)
+		if (t->setup.p->node[i].engine)
+			return t->setup.p->node[i].name;
+	return "dut";
+}
+
+void vc_emit(struct vc_target *t, struct vs_event *ev)
+{
+	const struct vs_event_sink *sink = &t->setup.env->sink;
+
+	if (sink->emit == NULL)
+		return;
+	if (ev->t_ns == 0)
+		ev->t_ns = vc_now_ns();
+	if (ev->node[0] == '\0')
+		(void)snprintf(ev->node, sizeof(ev->node), "%s", vc_dut_name(t));
+	(void)sink->emit(sink->ctx, ev);
+}
+
 /* ---- handles ---- */
 
 struct vh *vc_handle(struct vc_target *t, enum obj_kind kind, int node, void *object)
@@ -93,8 +125,7 @@ void vc_handles_free(struct vc_target *t)
 	for (struct vh *h = t->handles; h != NULL; h = h->next)
 		for (unsigned i = 0; i < h->groups && h->qp != NULL; i++)
 			(void)t->v->call.detach_mcast(h->qp, &h->group[i], 0);
-	for (unsigned i = 0; i < t->n_joined; i++)
-		vs_udpio_leave(t->v->wire, t->joined[i]);
+	vc_groups_left(t);
 	for (unsigned k = 0; k < sizeof(order) / sizeof(order[0]); k++)
 		for (struct vh *h = t->handles; h != NULL; h = h->next)
 			if (h->kind == order[k] && h->any != NULL)
@@ -295,17 +326,6 @@ static uint32_t t_mw_rkey(struct dr_target *dt, void *object, bool posted)
 
 /* ---- address handles, groups ---- */
 
-/* The peer hears what goes to groups that somebody sends to. */
-static void join(struct vc_target *t, const uint8_t gid[16])
-{
-	const bool v4 = gid[10] == 0xff && gid[11] == 0xff && gid[12] >> 4 == 14;
-
-	if (t->v->wire == NULL || t->n_joined == VC_JOINED || !(v4 || gid[0] == 0xff))
-		return;
-	if (vs_udpio_join(t->v->wire, gid) == VS_OK)
-		memcpy(t->joined[t->n_joined++], gid, 16);
-}
-
 static int t_ah_create(struct dr_target *dt, int node, void *pd, const struct vs_av *av, void **h)
 {
 	struct vc_target *t = vc_self(dt);
@@ -318,7 +338,7 @@ static int t_ah_create(struct dr_target *dt, int node, void *pd, const struct vs
 					.traffic_class = av->traffic_class}};
 
 	memcpy(a.grh.dgid.raw, av->dgid, 16);
-	join(t, av->dgid);
+	vc_group_heard(t, av->dgid);
 	errno = 0;
 	return made(t, O_AH, node, t->v->call.create_ah(pd_of(t, pd), &a), h);
 }

@@ -6,10 +6,8 @@
  * long nobody looked is counted: what fails in such a run may be the runner's fault (lag_ns).
  */
 #define _GNU_SOURCE /* ppoll */
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <netinet/in.h>
 #include <poll.h>
 #include <stdlib.h>
@@ -25,18 +23,9 @@
 #define PATIENCE_NS 1000000000u
 #define SLACK_NS 250000000u
 #define EARLY_NS 100000u
-#define WINDOW_NS 10000000u
 #define ETH_LEN 14u
 #define QPN_FIRST 0x400000u /* of the peer's queue pairs; 256 to a run, so that late packets of another are known */
 #define QPN_RUNS 0x3fffu
-
-uint64_t vc_now_ns(void)
-{
-	struct timespec t;
-
-	(void)clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
-}
 
 /* What CLOCK_REALTIME says, on the clock of the run; never later than now. */
 static uint64_t on_our_clock(uint64_t real_ns)
@@ -47,36 +36,6 @@ static uint64_t on_our_clock(uint64_t real_ns)
 	(void)clock_gettime(CLOCK_REALTIME, &t);
 	real = (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
 	return real_ns == 0 || real_ns > real || real - real_ns > now ? now : now - (real - real_ns);
-}
-
-int vc_lacks(struct vc_target *t, const char *what)
-{
-	if (t->t.lacks == NULL) {
-		(void)snprintf(t->lacks, sizeof(t->lacks), "%s", what);
-		t->t.lacks = t->lacks;
-	}
-	return VS_ERR_INVAL;
-}
-
-static const char *dut_name(const struct vc_target *t)
-{
-	for (unsigned i = 0; i < t->setup.p->n_nodes; i++)
-		if (t->setup.p->node[i].engine)
-			return t->setup.p->node[i].name;
-	return "dut";
-}
-
-void vc_emit(struct vc_target *t, struct vs_event *ev)
-{
-	const struct vs_event_sink *sink = &t->setup.env->sink;
-
-	if (sink->emit == NULL)
-		return;
-	if (ev->t_ns == 0)
-		ev->t_ns = vc_now_ns();
-	if (ev->node[0] == '\0')
-		(void)snprintf(ev->node, sizeof(ev->node), "%s", dut_name(t));
-	(void)sink->emit(sink->ctx, ev);
 }
 
 /* ---- the wire ---- */
@@ -132,7 +91,7 @@ static void on_packet(void *ctx, const uint8_t *ip, size_t len, bool icrc_good)
 	frame[12] = ip[0] >> 4 == 4 ? 0x08 : 0x86;
 	frame[13] = ip[0] >> 4 == 4 ? 0x00 : 0xdd;
 	memcpy(frame + ETH_LEN, ip, len);
-	tell(t, dut_name(t), when, frame, len + ETH_LEN);
+	tell(t, vc_dut_name(t), when, frame, len + ETH_LEN);
 	t->setup.ears.frame(t->setup.ears.ctx, when, VS_LINK_ETHERNET, frame, len + ETH_LEN);
 	t->heard++;
 }
@@ -188,48 +147,10 @@ static uint64_t t_now(struct dr_target *dt)
 	return vc_now_ns();
 }
 
-/* What all threads of this process have waited for a processor: those of ref0 are among them. */
-static uint64_t waited_ns(void)
-{
-	DIR *d = opendir("/proc/self/task");
-	const struct dirent *e;
-	uint64_t sum = 0;
-
-	while (d != NULL && (e = readdir(d)) != NULL) {
-		char path[320];
-		uint64_t ran, waited;
-		FILE *f;
-
-		(void)snprintf(path, sizeof(path), "/proc/self/task/%s/schedstat", e->d_name);
-		f = e->d_name[0] != '.' ? fopen(path, "r") : NULL;
-		if (f != NULL && fscanf(f, "%" SCNu64 " %" SCNu64, &ran, &waited) == 2)
-			sum += waited;
-		if (f != NULL)
-			fclose(f);
-	}
-	if (d != NULL)
-		closedir(d);
-	return sum;
-}
-
-/* The longest that threads had to wait within WINDOW_NS; all of them together. */
-static void watch_delay(struct vc_target *t, uint64_t now, bool at_once)
-{
-	uint64_t waited;
-
-	if (!at_once && now - t->window_ns < WINDOW_NS)
-		return;
-	waited = waited_ns();
-	if (t->window_ns != 0 && waited - t->delay_ns > t->lag_ns)
-		t->lag_ns = waited - t->delay_ns;
-	t->window_ns = now;
-	t->delay_ns = waited;
-}
-
 static uint64_t t_lag_ns(struct dr_target *dt)
 {
-	watch_delay(vc_self(dt), vc_now_ns(), true);
-	return vc_self(dt)->lag_ns;
+	vc_lag_watch(&vc_self(dt)->lag, vc_now_ns(), true);
+	return vc_self(dt)->lag.longest_ns;
 }
 
 static bool look(struct vc_target *t)
@@ -237,12 +158,9 @@ static bool look(struct vc_target *t)
 	unsigned before = t->heard;
 	uint64_t now = vc_now_ns();
 
-	watch_delay(t, now, false);
+	vc_lag_looked(&t->lag, now);
 	if (t->v->wire != NULL)
 		vs_udpio_flush(t->v->wire);
-	if (t->looked_ns != 0 && now - t->looked_ns > t->lag_ns)
-		t->lag_ns = now - t->looked_ns;
-	t->looked_ns = now;
 	if (t->v->wire != NULL)
 		(void)vs_udpio_receive(t->v->wire, 64, on_packet, t);
 	if (t->heard != before)
@@ -510,6 +428,6 @@ struct dr_target *vc_target_open(void *ctx, const struct dr_setup *s, char *why,
 	}
 	t->pd = pd;
 	t->channel = channel;
-	watch_delay(t, vc_now_ns(), true);
+	vc_lag_watch(&t->lag, vc_now_ns(), true);
 	return &t->t;
 }
