@@ -17,7 +17,7 @@ $(B)/obj/conformance/page.o: conformance/report.html conformance/page.awk
 
 $(CONFORM_BIN): $(B)/obj/conformance/page.o $(call obj,$(CONFORM_SRCS)) $(LIBVS) $(LIBJUDGE) $(LIBWIRE)
 	@mkdir -p $(@D)
-	$(CC) $(OPT) $(SANFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS_VS)
+	$(CC) $(OPT) $(SANFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS_VS) -lnet
 
 check-conform: all $(B)/tests/misbehave ## the conformance suite on the simulator and on ref0, its files, and vs-conform itself
 	@$(CONFORM_BIN) --check
@@ -33,7 +33,7 @@ CHECK_PROGRAMS += $(MISBEHAVE)
 
 $(MISBEHAVE): $(call obj,conformance/tests/misbehave.c $(filter-out conformance/main.c,$(CONFORM_SRCS))) $(B)/obj/conformance/page.o $(LIBVS) $(LIBJUDGE) $(LIBWIRE)
 	@mkdir -p $(@D)
-	$(CC) $(OPT) $(SANFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS_VS)
+	$(CC) $(OPT) $(SANFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS_VS) -lnet
 
 coverage-table: $(CONFORM_BIN) ## writes conformance/coverage.md: row, file, result
 	@$(CONFORM_BIN) --quiet --coverage conformance/coverage.md

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * verbs.h - the target `verbs`: a device behind libibverbs in this process, and a peer on a UDP socket.
+ * verbs.h - the target `verbs`: a device behind libibverbs in this process, and a peer (peer.h).
  *
  *   verbs_lib.c      libibverbs, opened when it is needed; which device, which address
- *   verbs_peer.c     the peer's socket
+ *   verbs_peer.c     the peer of a device
  *   verbs_target.c   time, the wire, opening and closing for one run
  *   verbs_object.c   protection domains, memory, queues, address handles
  *   verbs_qp.c       queue pairs
@@ -19,7 +19,7 @@
 #include "conform.h"
 #include "drill/target.h"
 #include "lag.h"
-#include "vs/udpio.h"
+#include "peer.h"
 
 /* Calls of libibverbs that are no inline functions: return type, name, arguments. */
 #define VC_IBV_CALLS(X)                                                                                    \
@@ -56,6 +56,13 @@
 	X(int, get_async_event, (struct ibv_context *, struct ibv_async_event *))                          \
 	X(void, ack_async_event, (struct ibv_async_event *))
 
+/* Which GID a device has for each encapsulation (enum dr_encap). */
+struct vc_gids {
+	bool has[VC_PEER_ENCAPS];
+	uint8_t index[VC_PEER_ENCAPS];
+	uint8_t gid[VC_PEER_ENCAPS][16]; /* ::ffff:a.b.c.d for IPv4 */
+};
+
 /* libibverbs, and the device of this process. */
 struct vc_verbs {
 #define X(ret, name, args) ret(*name) args;
@@ -63,12 +70,13 @@ struct vc_verbs {
 		VC_IBV_CALLS(X)
 	} call;
 #undef X
+	/* What ibv_query_gid_ex calls; NULL: this libibverbs is older. */
+	int (*gid_ex)(struct ibv_context *, uint32_t, uint32_t, struct ibv_gid_entry *, uint32_t, size_t);
 	struct ibv_context *ctx;
 	struct ibv_device_attr attr;
-	uint8_t gid_index;
-	uint8_t gid[16], peer_gid[16]; /* ::ffff:a.b.c.d */
-	struct vs_udpio *wire;         /* the peer's; NULL: there is none */
-	bool reference;                /* it is ref0 */
+	struct vc_gids gids;
+	struct vc_peer *peer; /* NULL: there is none */
+	bool reference;       /* it is ref0 */
 	unsigned runs;
 };
 
@@ -79,6 +87,8 @@ struct vc_verbs {
 struct vc_verbs *vc_verbs_open(const struct vc_options *o, char *why, size_t cap);
 /* The device alone. With keep_address ref0 takes the address that its environment says. */
 bool vc_device_open(struct vc_verbs *v, const char *name, bool keep_address, char *why, size_t cap);
+/* Takes a GID of the device to the others, where it is the one to use. */
+void vc_gid_found(struct vc_gids *g, unsigned index, const uint8_t gid[16], bool v1);
 /* ::ffff:127.x.y.z, different for every process and every number. */
 void vc_loopback(uint8_t gid[16], unsigned number);
 
@@ -158,6 +168,8 @@ struct vh *vc_handle(struct vc_target *t, enum obj_kind kind, int node,
 struct vh *vc_handle_of(struct vc_target *t, enum obj_kind kind, const void *object);
 /* Destroys what is left, in an order in which that can be done. */
 void vc_handles_free(struct vc_target *t);
+/* Why device and peer can't talk in this encapsulation; NULL: they can. */
+const char *vc_no_way(const struct vc_verbs *v, int encap, bool to_peer);
 /* The peer hears what goes to groups that somebody sends to; and no more. */
 void vc_group_heard(struct vc_target *t, const uint8_t gid[16]);
 void vc_groups_left(struct vc_target *t);

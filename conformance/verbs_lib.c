@@ -17,6 +17,7 @@
 #include "verbs.h"
 
 #define TRIES 16u
+#define MAX_GIDS 64
 
 static const char *library_of_ref0(void)
 {
@@ -51,7 +52,7 @@ static bool resolve(void *lib, const char *name, void *where, char *why, size_t 
 
 static bool load(struct vc_verbs *v, const char *path, char *why, size_t cap)
 {
-	void *lib = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+	void *lib = dlopen(path, RTLD_NOW | RTLD_LOCAL), *p;
 
 	if (lib == NULL) {
 		(void)snprintf(why, cap, "there is no libibverbs (%s): install it, or use --device ref0", dlerror());
@@ -62,6 +63,8 @@ static bool load(struct vc_verbs *v, const char *path, char *why, size_t cap)
 		return false;
 	VC_IBV_CALLS(X)
 #undef X
+	if ((p = dlsym(lib, "_ibv_query_gid_ex")) != NULL) /* since version 36 */
+		memcpy((void *)&v->gid_ex, &p, sizeof(p));
 	return true;
 }
 
@@ -111,25 +114,43 @@ static struct ibv_device *find(struct vc_verbs *v, struct ibv_device **list, con
 	return NULL;
 }
 
-/* The first GID that is an IPv4 address; those of RoCEv2 come behind those of RoCEv1 in most tables. */
-static bool find_gid(struct vc_verbs *v, char *why, size_t cap)
+void vc_gid_found(struct vc_gids *g, unsigned index, const uint8_t gid[16], bool v1)
 {
-	static const uint8_t mapped[12] = {[10] = 0xff, [11] = 0xff};
-	bool found = false;
+	static const uint8_t mapped[12] = {[10] = 0xff, [11] = 0xff}, none[16];
+	bool v4 = memcmp(gid, mapped, 12) == 0;
+	int encap = v1 ? EN_ROCEV1 : v4 ? EN_ROCEV2_IPV4 : EN_ROCEV2_IPV6;
 
-	for (int i = 0; i < 16; i++) {
+	if (memcmp(gid, none, 16) == 0)
+		return;
+	/* Of RoCEv1 an address of IP is as good as one that is made of the MAC. */
+	if (g->has[encap] && gid[0] == 0xfe && (gid[1] & 0xc0) == 0x80)
+		return;
+	g->has[encap] = true;
+	g->index[encap] = (uint8_t)index;
+	memcpy(g->gid[encap], gid, 16);
+}
+
+/* Of what kind a GID is, libibverbs says since version 36; before, those of RoCEv2 come behind those of RoCEv1. */
+static bool is_v1(struct vc_verbs *v, int index)
+{
+	struct ibv_gid_entry e = {.gid_type = IBV_GID_TYPE_ROCE_V2};
+
+	return v->gid_ex != NULL && v->gid_ex(v->ctx, 1, (uint32_t)index, &e, 0, sizeof(e)) == 0 &&
+	       e.gid_type == IBV_GID_TYPE_ROCE_V1;
+}
+
+static bool find_gids(struct vc_verbs *v, char *why, size_t cap)
+{
+	for (int i = 0; i < MAX_GIDS; i++) {
 		union ibv_gid g;
 
-		if (v->call.query_gid(v->ctx, 1, i, &g) != 0 || memcmp(g.raw, mapped, 12) != 0)
-			continue;
-		memcpy(v->gid, g.raw, 16);
-		v->gid_index = (uint8_t)i;
-		found = true;
+		if (v->call.query_gid(v->ctx, 1, i, &g) == 0)
+			vc_gid_found(&v->gids, (unsigned)i, g.raw, is_v1(v, i));
 	}
-	if (!found)
-		(void)snprintf(why, cap,
-			       "port 1 of the device has no GID of an IPv4 address: give its interface an address");
-	return found;
+	if (v->gids.has[EN_ROCEV2_IPV4])
+		return true;
+	(void)snprintf(why, cap, "port 1 of the device has no GID of an IPv4 address: give its interface an address");
+	return false;
 }
 
 static bool open_device(struct vc_verbs *v, const char *name, char *why, size_t cap)
@@ -154,7 +175,7 @@ static bool open_device(struct vc_verbs *v, const char *name, char *why, size_t 
 		(void)snprintf(why, cap, "%s does not say what it can do", name);
 		return false;
 	}
-	return find_gid(v, why, cap);
+	return find_gids(v, why, cap);
 }
 
 bool vc_device_open(struct vc_verbs *v, const char *name, bool keep_address, char *why, size_t cap)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * verbs_peer.c - the other end of the wire: the UDP socket through which a script plays the peer; and both ends
- * together, once in a process.
+ * verbs_peer.c - the other end of the wire, where scripts play the peer (peer.h); and both ends together, once in a
+ * process.
  */
 #include <arpa/inet.h>
 #include <errno.h>
@@ -13,44 +13,55 @@
 
 #define TRIES 16u
 
+/* The one that is asked for, or one of those that nobody else has. */
 static bool open_peer(struct vc_verbs *v, const char *address, char *why, size_t cap)
 {
-	struct vs_udpio_attr a = {.n_addrs = 1, .no_gso = true, .stamps = true};
-	struct vs_io_error err;
-	int code = VS_ERR_BUSY;
+	bool busy = true;
+	uint8_t gid[16] = {[10] = 0xff, [11] = 0xff};
 
-	for (unsigned i = 0; v->wire == NULL && code == VS_ERR_BUSY && i < TRIES; i++) {
-		if (address == NULL) {
-			vc_loopback(v->peer_gid, 2 * i + 1);
-		} else if (inet_pton(AF_INET, address, v->peer_gid + 12) != 1) {
-			(void)snprintf(why, cap, "--peer udp:%s: this is no IPv4 address", address);
-			return false;
-		}
-		v->peer_gid[10] = v->peer_gid[11] = 0xff;
-		memcpy(a.addr[0], v->peer_gid, 16);
-		v->wire = vs_udpio_open(&a, &code, &err);
-		if (address != NULL)
-			break;
+	if (address != NULL && inet_pton(AF_INET, address, gid + 12) != 1) {
+		(void)snprintf(why, cap, "--peer udp:%s: this is no IPv4 address", address);
+		return false;
 	}
-	if (v->wire == NULL)
-		(void)snprintf(why, cap, "the peer's socket can't be opened: %.200s", err.text);
-	return v->wire != NULL;
+	for (unsigned i = 0; v->peer == NULL && busy && i < (address != NULL ? 1 : TRIES); i++) {
+		if (address == NULL)
+			vc_loopback(gid, 2 * i + 1);
+		v->peer = vc_peer_udp(gid, &busy, why, cap);
+	}
+	return v->peer != NULL;
+}
+
+const char *vc_no_way(const struct vc_verbs *v, int encap, bool to_peer)
+{
+	static const struct {
+		const char *device, *peer;
+	} whys[] = {
+		[EN_ROCEV2_IPV4] = {"the device has no GID of RoCEv2 over IPv4", "the peer has no IPv4 address"},
+		[EN_ROCEV2_IPV6] = {"the device has no GID of RoCEv2 over IPv6", "the peer has no IPv6 address"},
+		[EN_ROCEV1] = {"the device has no GID of RoCEv1", "the peer sends and hears no RoCEv1"},
+	};
+
+	if (encap >= (int)VC_PEER_ENCAPS)
+		return "the device is on Ethernet";
+	if (!v->gids.has[encap])
+		return whys[encap].device;
+	return to_peer && v->peer != NULL && !v->peer->has[encap] ? whys[encap].peer : NULL;
 }
 
 void vc_group_heard(struct vc_target *t, const uint8_t gid[16])
 {
 	const bool v4 = gid[10] == 0xff && gid[11] == 0xff && gid[12] >> 4 == 14;
 
-	if (t->v->wire == NULL || t->n_joined == VC_JOINED || !(v4 || gid[0] == 0xff))
+	if (t->v->peer == NULL || t->n_joined == VC_JOINED || !(v4 || gid[0] == 0xff))
 		return;
-	if (vs_udpio_join(t->v->wire, gid) == VS_OK)
+	if (t->v->peer->ops->join(t->v->peer, gid))
 		memcpy(t->joined[t->n_joined++], gid, 16);
 }
 
 void vc_groups_left(struct vc_target *t)
 {
 	for (unsigned i = 0; i < t->n_joined; i++)
-		vs_udpio_leave(t->v->wire, t->joined[i]);
+		t->v->peer->ops->leave(t->v->peer, t->joined[i]);
 }
 
 /* ---- both ---- */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * verbs_target.c - time and the wire of the target `verbs`: the clock of this host, and the peer's UDP socket.
+ * verbs_target.c - time and the wire of the target `verbs`: the clock of this host, and the peer (peer.h).
  *
- * The runner looks at its socket every fifth of a millisecond; packets have the time at which the kernel got them. How
- * long nobody looked is counted: what fails in such a run may be the runner's fault (lag_ns).
+ * The runner looks at the peer's wire every fifth of a millisecond; packets have the time at which the kernel got them.
+ * How long nobody looked is counted: what fails in such a run may be the runner's fault (lag_ns).
  */
 #define _GNU_SOURCE /* ppoll */
 #include <errno.h>
@@ -23,7 +23,6 @@
 #define PATIENCE_NS 1000000000u
 #define SLACK_NS 250000000u
 #define EARLY_NS 100000u
-#define ETH_LEN 14u
 #define QPN_FIRST 0x400000u /* of the peer's queue pairs; 256 to a run, so that late packets of another are known */
 #define QPN_RUNS 0x3fffu
 
@@ -61,15 +60,14 @@ static void tell(struct vc_target *t, const char *node, uint64_t when, const uin
 	vc_emit(t, &ev);
 }
 
-static uint32_t destqp(const uint8_t *bth)
-{
-	return (uint32_t)bth[5] << 16 | (uint32_t)bth[6] << 8 | bth[7];
-}
-
 /* Groups are heard by all who are in them: what another process sends there is not ours. */
-static bool is_foreign(const struct vc_target *t, const uint8_t *ip)
+static bool is_foreign(const struct vc_target *t, const struct vs_pkt *p)
 {
-	return ip[0] >> 4 == 4 && memcmp(ip + 12, t->v->gid + 12, 4) != 0;
+	const struct vc_gids *g = &t->v->gids;
+
+	if (p->encap == VS_ENCAP_ROCEV2_IPV4)
+		return memcmp(p->ipv4.src, g->gid[EN_ROCEV2_IPV4] + 12, 4) != 0;
+	return p->encap == VS_ENCAP_ROCEV2_IPV6 && memcmp(p->grh.sgid, g->gid[EN_ROCEV2_IPV6], 16) != 0;
 }
 
 /* For a queue pair of an earlier run: its device had not heard yet that nobody is there any more. */
@@ -78,65 +76,30 @@ static bool is_late(const struct vc_target *t, uint32_t qpn)
 	return qpn >= QPN_FIRST && qpn < QPN_FIRST + (QPN_RUNS << 8) && qpn >> 8 != t->t.peer_qpn >> 8;
 }
 
-static void on_packet(void *ctx, const uint8_t *ip, size_t len, bool icrc_good)
+static void on_frame(void *ctx, uint64_t stamp_ns, const uint8_t *frame, size_t len)
 {
 	struct vc_target *t = ctx;
-	uint8_t frame[VS_UDPIO_FRAME + ETH_LEN] = {0};
-	uint64_t when = on_our_clock(vs_udpio_stamp(t->v->wire));
-	size_t head = ip[0] >> 4 == 4 ? 28 : 48;
+	uint64_t when = on_our_clock(stamp_ns);
+	struct vs_pkt p;
 
-	(void)icrc_good;
-	if (len > VS_UDPIO_FRAME || len < head + 12 || is_foreign(t, ip) || is_late(t, destqp(ip + head)))
+	if (vs_pkt_parse(&p, VS_LINK_ETHERNET, 0, frame, len, len, 0) == VS_OK &&
+	    (is_foreign(t, &p) || is_late(t, p.bth.destqp)))
 		return;
-	frame[12] = ip[0] >> 4 == 4 ? 0x08 : 0x86;
-	frame[13] = ip[0] >> 4 == 4 ? 0x00 : 0xdd;
-	memcpy(frame + ETH_LEN, ip, len);
-	tell(t, vc_dut_name(t), when, frame, len + ETH_LEN);
-	t->setup.ears.frame(t->setup.ears.ctx, when, VS_LINK_ETHERNET, frame, len + ETH_LEN);
+	tell(t, vc_dut_name(t), when, frame, len);
+	t->setup.ears.frame(t->setup.ears.ctx, when, VS_LINK_ETHERNET, frame, len);
 	t->heard++;
-}
-
-/* What a socket writes itself is not the script's to choose. */
-static const char *not_by_socket(const struct vc_target *t, const struct vs_pkt *p)
-{
-	if (p->encap != VS_ENCAP_ROCEV2_IPV4 || p->eth.vlan_count > 0 || p->eth.ethertype != 0x0800)
-		return "a UDP socket sends RoCEv2 over IPv4 alone";
-	if (p->ipv4.ihl != 5 || p->ipv4.id != 0 || p->ipv4.frag != 0x4000 || p->ipv4.protocol != IPPROTO_UDP ||
-	    p->ipv4.total_len != p->udp.len + 20 || p->ipv4.ttl != 64 ||
-	    memcmp(p->ipv4.src, t->v->peer_gid + 12, 4) != 0)
-		return "a UDP socket writes the IP header itself";
-	if (p->udp.dport != VS_UDP_PORT_ROCE || p->udp.csum != 0)
-		return "a UDP socket writes the UDP header itself";
-	return NULL;
 }
 
 static int t_send(struct dr_target *dt, const uint8_t *frame, size_t len)
 {
 	struct vc_target *t = vc_self(dt);
-	const char *why = NULL;
-	struct vs_pkt p;
-	uint8_t *slot;
+	uint64_t now = vc_now_ns();
+	const char *why = t->v->peer->ops->send(t->v->peer, frame, len);
 
-	if (len <= ETH_LEN || len - ETH_LEN > VS_UDPIO_FRAME ||
-	    vs_pkt_parse(&p, VS_LINK_ETHERNET, 0, frame, len, len, VS_PARSE_ANY_PORT) != VS_OK)
-		why = "a UDP socket sends no such frame";
-	else
-		why = not_by_socket(t, &p);
-	if (why == NULL && (size_t)p.udp.len + 20 + ETH_LEN != len)
-		why = "a UDP socket writes the lengths itself";
 	if (why != NULL)
 		return vc_lacks(t, why);
-	slot = vs_udpio_slot(t->v->wire);
-	if (slot == NULL) {
-		vs_udpio_flush(t->v->wire);
-		slot = vs_udpio_slot(t->v->wire);
-	}
-	if (slot == NULL)
-		return VS_ERR_NOSPACE;
-	memcpy(slot, frame + ETH_LEN, len - ETH_LEN);
-	tell(t, "peer", vc_now_ns(), frame, len);
-	vs_udpio_commit(t->v->wire, 0, len - ETH_LEN);
-	return VS_OK; /* it leaves when time passes, together with those that are sent at the same time */
+	tell(t, "peer", now, frame, len);
+	return VS_OK;
 }
 
 /* ---- time ---- */
@@ -155,14 +118,15 @@ static uint64_t t_lag_ns(struct dr_target *dt)
 
 static bool look(struct vc_target *t)
 {
+	struct vc_peer *peer = t->v->peer;
 	unsigned before = t->heard;
 	uint64_t now = vc_now_ns();
 
 	vc_lag_looked(&t->lag, now);
-	if (t->v->wire != NULL)
-		vs_udpio_flush(t->v->wire);
-	if (t->v->wire != NULL)
-		(void)vs_udpio_receive(t->v->wire, 64, on_packet, t);
+	if (peer != NULL) {
+		peer->ops->flush(peer);
+		(void)peer->ops->receive(peer, 64, on_frame, t);
+	}
 	if (t->heard != before)
 		t->heard_ns = now;
 	return t->heard != before;
@@ -171,7 +135,7 @@ static bool look(struct vc_target *t)
 static bool t_step(struct dr_target *dt, uint64_t until)
 {
 	struct vc_target *t = vc_self(dt);
-	struct pollfd fd = {.fd = t->v->wire != NULL ? vs_udpio_fd(t->v->wire) : -1, .events = POLLIN};
+	struct pollfd fd = {.fd = t->v->peer != NULL ? t->v->peer->ops->fd(t->v->peer) : -1, .events = POLLIN};
 	uint64_t now;
 
 	if (look(t))
@@ -222,15 +186,21 @@ static int t_set_port(struct dr_target *dt, int node, bool up)
 	return vc_lacks(vc_self(dt), "libibverbs takes no port down");
 }
 
+/* The way to a node, in an encapsulation that device and peer have. */
 static int t_av(struct dr_target *dt, int node, int encap, struct vs_av *av)
 {
 	struct vc_target *t = vc_self(dt);
-	bool peer = !t->setup.p->node[node].engine;
+	const struct vc_peer *peer = t->setup.p->node[node].engine ? NULL : t->v->peer;
+	const char *why;
 
-	*av = (struct vs_av){.is_global = true, .sgid_index = t->v->gid_index, .hop_limit = 64, .port = 1};
-	memcpy(av->dgid, peer ? t->v->peer_gid : t->v->gid, 16);
-	return encap < 0 || encap == EN_ROCEV2_IPV4 ? VS_OK
-						    : vc_lacks(t, "the device has a GID of RoCEv2 over IPv4 alone");
+	if (encap < 0)
+		encap = t->setup.encap;
+	why = vc_no_way(t->v, encap, peer != NULL);
+	if (why != NULL)
+		return vc_lacks(t, why);
+	*av = (struct vs_av){.is_global = true, .sgid_index = t->v->gids.index[encap], .hop_limit = 64, .port = 1};
+	memcpy(av->dgid, peer != NULL ? peer->gid[encap] : t->v->gids.gid[encap], 16);
+	return VS_OK;
 }
 
 static void t_mark(struct dr_target *dt, const char *text)
@@ -335,7 +305,6 @@ static const char *lacking(const struct vc_verbs *v, const struct dr_setup *s, b
 		{"cc", false, "libibverbs turns no congestion control on"},
 		{"lrh", false, "the device is on Ethernet"},
 		{"local", false, "the device is on Ethernet"},
-		{"ipv6", false, "the peer's socket has an IPv4 address"},
 		{"srq", v->attr.max_srq > 0, "the device has no shared receive queues"},
 		{"mw", v->attr.max_mw > 0, "the device has no memory windows"},
 		{"atomic", v->attr.atomic_cap != IBV_ATOMIC_NONE, "the device has no atomic operations"},
@@ -343,14 +312,16 @@ static const char *lacking(const struct vc_verbs *v, const struct dr_setup *s, b
 		{"hazard", v->reference || hazardous,
 		 "packets like these have crashed or hung devices: --hazardous runs the case all the same"},
 	};
+	const char *why;
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
 		if (!rows[i].there && vs_drill_needs(s->d, rows[i].need))
 			return rows[i].why;
-	if (s->p->raw_peer && v->wire == NULL)
+	if (s->p->raw_peer && v->peer == NULL)
 		return "there is no peer: --peer udp:ADDRESS gives one";
-	if (s->encap != EN_ROCEV2_IPV4)
-		return "the device has a GID of RoCEv2 over IPv4 alone";
+	why = vc_no_way(v, s->encap, s->p->raw_peer);
+	if (why != NULL)
+		return why;
 	if (s->p->vlan >= 0)
 		return "a UDP socket sends no VLAN tags";
 	for (unsigned n = 0; n < s->p->n_nodes; n++)
@@ -388,12 +359,12 @@ static void set_ops(struct vc_target *t)
 				  .peer_qpn_step = 1};
 }
 
-static void discard(void *ctx, const uint8_t *ip, size_t len, bool icrc_good)
+static void discard(void *ctx, uint64_t stamp_ns, const uint8_t *frame, size_t len)
 {
 	(void)ctx;
-	(void)ip;
+	(void)stamp_ns;
+	(void)frame;
 	(void)len;
-	(void)icrc_good;
 }
 
 struct dr_target *vc_target_open(void *ctx, const struct dr_setup *s, char *why, size_t cap, bool *skip)
@@ -419,7 +390,7 @@ struct dr_target *vc_target_open(void *ctx, const struct dr_setup *s, char *why,
 	t->setup = *s;
 	t->groups_fd = vs_drill_needs(s->d, "mcast") ? lock_groups() : -1;
 	set_ops(t);
-	while (v->wire != NULL && vs_udpio_receive(v->wire, 64, discard, NULL) > 0)
+	while (v->peer != NULL && v->peer->ops->receive(v->peer, 64, discard, NULL) > 0)
 		;
 	if (t->ops.pd_create(&t->t, 0, &pd) < 0 || t->ops.channel_create(&t->t, 0, &channel) < 0) {
 		(void)snprintf(why, cap, "the device has no protection domain left");
