@@ -59,6 +59,7 @@ include transport/module.mk
 include dissector/module.mk
 include pcaps/module.mk
 include conformance/module.mk
+include tracer/module.mk
 
 $(B)/obj/%.o: %.c
 	@mkdir -p $(@D)

@@ -26,7 +26,7 @@ io: wire
 drill: sim io monitor fault
 verbs: core io fault sim
 dissector: wire monitor
-tracer: wire event monitor ladder fault
+tracer: wire event monitor ladder fault io
 conformance: drill ladder
 labs: drill ladder
 pcaps: drill ladder
@@ -34,6 +34,7 @@ tests: wire event core monitor ladder fault sim io drill verbs
 conformance-tests: conformance
 dissector-tests: dissector wire event monitor io
 pcaps-tests: wire io
+tracer-tests: tracer
 EOF
 }
 
