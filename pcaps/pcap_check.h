@@ -24,7 +24,7 @@ struct vp_judge {
 	struct vs_monitor *mon;
 	uint8_t vantage;
 	void *ctx;
-	void (*packet)(void *ctx, const struct vs_mon_packet *in, const struct vs_mon_result *out); /* may be NULL */
+	vs_mon_each *packet; /* may be NULL */
 	uint64_t frames, rdma, other, broken, snapped, supers;
 	int64_t first_ns, last_ns; /* least and greatest time of a frame */
 };

@@ -187,6 +187,25 @@ struct vs_monitor *vs_monitor_new(const struct vs_monitor_attr *attr);
 /* Judges one packet. `out` is filled, whatever the packet is. Out of memory is a flow that is not followed. */
 void vs_monitor_packet(struct vs_monitor *m, const struct vs_mon_packet *in, struct vs_mon_result *out);
 
+/* A frame of a capture, where its packet was parsed from. */
+struct vs_mon_frame {
+	uint32_t number; /* from 1 */
+	int64_t time_ns;
+	uint8_t vantage;
+	const uint8_t *data;
+	size_t caplen, wirelen;
+};
+
+typedef void vs_mon_each(void *ctx, const struct vs_mon_packet *in, const struct vs_mon_result *out);
+
+/*
+ * Judges what is in frame `f`, of which `p` was parsed: CRCs are checked, the super-packets of segmentation offload
+ * taken apart. `each` (may be NULL) gets every packet with its result. How many there were: more than one in a
+ * super-packet.
+ */
+unsigned vs_monitor_frame(struct vs_monitor *m, const struct vs_mon_frame *f, const struct vs_pkt *p, vs_mon_each *each,
+			  void *ctx);
+
 struct vs_event;
 /*
  * What a program saw at one end (vs/event.h): posts, completions, states of queue pairs; other events are passed over.
