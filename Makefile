@@ -60,6 +60,7 @@ include dissector/module.mk
 include pcaps/module.mk
 include conformance/module.mk
 include tracer/module.mk
+include tracer/recorder/module.mk
 
 $(B)/obj/%.o: %.c
 	@mkdir -p $(@D)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
  * clock_link.h - what libvs-clock.so (verbs/clock/), which stands in front of poll(2), sleep(3) and their like when the
- * wire is simulated, needs of our libibverbs.so.1. One symbol, in the version node of cm_link.h's.
+ * wire is simulated, needs of our libibverbs.so.1, in the version node of cm_link.h's.
  */
 #ifndef VS_VERBS_CLOCK_LINK_H
 #define VS_VERBS_CLOCK_LINK_H
@@ -29,5 +29,8 @@ struct ref_clock_link {
 };
 
 __attribute__((visibility("default"))) const struct ref_clock_link *ref_clock_link(void);
+
+/* What time it is on the simulated wire, 0 while there is none: for the recorder of vs-trace, which finds it by name. */
+__attribute__((visibility("default"))) uint64_t ref_virtual_now(void);
 
 #endif

@@ -57,6 +57,7 @@ struct ref_config {
 	bool sim, no_gso, explain, counters, quiet;
 	const char *capture; /* NULL: none */
 	const char *trace;   /* NULL: none */
+	const char *node;    /* this side's name in events, on sockets; NULL: its address */
 	char *fault_text;    /* the rules, cut into fault[] */
 	const char *fault[REF_FAULTS];
 	unsigned n_faults;
@@ -182,7 +183,8 @@ extern _Thread_local unsigned ref_plain;
 
 /* ---- the events of the devices in a file (trace.c) ---- */
 struct ref_trace;
-struct ref_trace *ref_trace_open(const struct ref_config *c, int *err); /* NULL after a line on stderr */
+/* `node`: this side's name, on sockets. NULL after a line on stderr. */
+struct ref_trace *ref_trace_open(const struct ref_config *c, const char *node, int *err);
 struct vs_event_sink ref_trace_sink(struct ref_trace *t);
 /* `keep`: the file takes its place; otherwise it goes, unless this is a child and it the parent's. NULL is fine. */
 void ref_trace_close(struct ref_trace *t, bool keep);

@@ -51,12 +51,33 @@ static void put(struct ref_trace *t, char *line, int len)
 	}
 }
 
-static int open_part(struct ref_trace *t, const char *path)
+/* On sockets every process writes a file of its own: %p in its name is the process, %n its name in events. */
+static char *expand(const char *path, const char *node)
 {
-	size_t len = strlen(path) + 32;
+	size_t cap = strlen(path) * 16 + 32, n = 0;
+	char *to = malloc(cap);
+
+	for (const char *c = path; to != NULL && *c != '\0'; c++) {
+		if (c[0] == '%' && c[1] == 'p')
+			n += (size_t)snprintf(to + n, cap - n, "%ld", (long)getpid());
+		else if (c[0] == '%' && c[1] == 'n')
+			n += (size_t)snprintf(to + n, cap - n, "%.15s", node);
+		else
+			to[n++] = *c;
+		c += c[0] == '%' && (c[1] == 'p' || c[1] == 'n');
+	}
+	if (to != NULL)
+		to[n] = '\0';
+	return to;
+}
+
+static int open_part(struct ref_trace *t, const char *template, const char *node)
+{
+	char *path = expand(template, node);
+	size_t len = path != NULL ? strlen(path) + 32 : 0;
 	struct stat st;
 
-	t->path = strdup(path);
+	t->path = path;
 	t->part = malloc(len);
 	if (t->path == NULL || t->part == NULL)
 		return ENOMEM;
@@ -70,9 +91,9 @@ static int open_part(struct ref_trace *t, const char *path)
 	return t->fd < 0 ? errno : 0;
 }
 
-struct ref_trace *ref_trace_open(const struct ref_config *c, int *err)
+struct ref_trace *ref_trace_open(const struct ref_config *c, const char *node, int *err)
 {
-	const struct vs_vst_header h = {.clock = "sim", .build = VS_VERSION, .has_seed = true, .seed = c->seed};
+	struct vs_vst_header h = {.build = VS_VERSION, .has_seed = true, .seed = c->seed};
 	struct ref_trace *t = calloc(1, sizeof(*t));
 	char line[LINE];
 
@@ -80,7 +101,12 @@ struct ref_trace *ref_trace_open(const struct ref_config *c, int *err)
 	if (t == NULL)
 		return NULL;
 	t->fd = -1;
-	*err = open_part(t, c->trace);
+	snprintf(h.clock, sizeof(h.clock), "%s", c->sim ? "sim" : "monotonic");
+	if (!c->sim) {
+		snprintf(h.vantage_name, sizeof(h.vantage_name), "%s", node);
+		snprintf(h.vantage_type, sizeof(h.vantage_type), "device");
+	}
+	*err = open_part(t, c->trace, node);
 	if (*err != 0) {
 		ref_say("%s: can't be written: %s", c->trace, strerror(*err));
 		destroy(t);

@@ -57,6 +57,12 @@ static struct {
 
 /* ---- the clock, inside ---- */
 
+/* From anywhere: a program's own time, between two of its calls. */
+uint64_t ref_virtual_now(void)
+{
+	return ref.sim != NULL ? vs_sim_now(ref.sim) : 0;
+}
+
 /* Threads of the program beside this one. Unknown counts as yes. */
 static bool others_run(void)
 {

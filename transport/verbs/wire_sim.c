@@ -138,7 +138,7 @@ static void *open_files(void *arg)
 		}
 	}
 	if (f->rc == 0 && f->config->trace != NULL)
-		f->w->trace = ref_trace_open(f->config, &f->rc);
+		f->w->trace = ref_trace_open(f->config, "sim", &f->rc);
 	return NULL;
 }
 

@@ -25,6 +25,8 @@ struct wire_udp {
 	struct vs_udpio_attr attr;
 	struct ref_impair *impair; /* NULL: no faults */
 	struct vs_writer *capture;
+	struct ref_trace *trace; /* NULL: none */
+	char node[16];           /* this side's name in it */
 	bool capture_broken;
 	enum vs_mtu mtu;
 	uint64_t now;
@@ -209,6 +211,10 @@ static struct vs_dev *create(struct ref_wire *wire, struct vs_dev_attr *attr, in
 	/* Of many QPs each has its turn rarely: so that an acknowledge comes before the ACK timer of the first packet.
 	 */
 	attr->ack_every = attr->rc_window / 4 < ACK_EVERY ? attr->rc_window / 4 : ACK_EVERY;
+	if (w->trace != NULL) {
+		attr->name = w->node;
+		attr->sink = ref_trace_sink(w->trace);
+	}
 	w->dev = vs_dev_create(attr, err);
 	return w->dev;
 }
@@ -271,6 +277,7 @@ static void close_wire(struct ref_wire *wire)
 		vs_writer_forget(w->capture);
 	else if (w->capture != NULL && vs_writer_close(w->capture, &err) != VS_OK)
 		ref_say("%s", err.text);
+	ref_trace_close(w->trace, !ref.forked);
 	free(w);
 }
 
@@ -335,6 +342,21 @@ static int open_sockets(struct wire_udp *w, const struct ref_config *c)
 	return 0;
 }
 
+static int open_trace(struct wire_udp *w, const struct ref_config *c)
+{
+	const uint8_t *a = w->attr.addr[0];
+	int rc = 0;
+
+	if (c->node != NULL)
+		snprintf(w->node, sizeof(w->node), "%.15s", c->node);
+	else if (a[10] == 0xff && a[0] == 0)
+		snprintf(w->node, sizeof(w->node), "%u.%u.%u.%u", a[12], a[13], a[14], a[15]);
+	else
+		snprintf(w->node, sizeof(w->node), "..:%x:%x", a[12] << 8 | a[13], a[14] << 8 | a[15]);
+	w->trace = ref_trace_open(c, w->node, &rc);
+	return rc;
+}
+
 static int open_all(struct wire_udp *w, const struct ref_config *c)
 {
 	int rc = c->capture != NULL ? open_capture(w, c->capture) : 0;
@@ -344,6 +366,8 @@ static int open_all(struct wire_udp *w, const struct ref_config *c)
 	if (rc != 0)
 		return rc;
 	w->wire.fd = vs_udpio_fd(w->udp);
+	if (c->trace != NULL && (rc = open_trace(w, c)) != 0)
+		return rc;
 	if (c->n_faults > 0) {
 		w->impair = ref_impair_new(c, pass, w);
 		if (w->impair == NULL)
@@ -370,6 +394,8 @@ struct ref_wire *ref_wire_udp(const struct ref_config *config, int *err)
 		if (w->capture != NULL)
 			vs_writer_abort(w->capture);
 		w->capture = NULL;
+		ref_trace_close(w->trace, false);
+		w->trace = NULL;
 		close_wire(&w->wire);
 		return NULL;
 	}

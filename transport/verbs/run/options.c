@@ -33,7 +33,8 @@ static const char usage[] =
 	"process: a\n"
 	"                     virtual clock, so time-outs cost nothing and the same seed gives the same packets\n"
 	"  --capture FILE     write what the device sends and receives as a capture (pcap)\n"
-	"  --trace FILE       with --sim: write what happens in the devices and between them as a .vst file\n"
+	"  --trace FILE       write what happens in the device as a .vst file, with --sim in both and between them;\n"
+	"                     without it, %p in the name stands for the process, %n for the name of its side\n"
 	"  --fault RULE       lose, damage, delay ... packets: 'drop 3rd data from me', 'drop 1% any' (repeatable);\n"
 	"                     with --sim the nodes are ref0 and ref1\n"
 	"  --deviation NAME   commit a known defect of real devices (repeatable); with --sim, ref1:NAME: that one "
@@ -299,8 +300,10 @@ static int check_together(const struct run_options *o)
 		return run_fail(
 			"--sim --view: /sys and /dev can show one device of a host, not two of a process: leave "
 			"--view out");
-	if (!o->sim && o->trace != NULL)
-		return run_fail("--trace %s: events are recorded on the simulated wire alone: add --sim", o->trace);
+	if (!o->sim && o->trace != NULL && strstr(o->trace, "%p") == NULL)
+		return run_fail("--trace %s: on sockets every process writes a file of its own: put %%p, its number, into "
+				"the name (and %%n for the name of its side), or add --sim",
+				o->trace);
 	for (unsigned i = 0; i < o->n_deviation; i++)
 		if (!o->sim && strchr(o->deviation[i], ':') != NULL)
 			return run_fail("--deviation %s: there is one device without --sim: leave %.5s out",

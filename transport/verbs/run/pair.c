@@ -198,6 +198,7 @@ static int start_server(struct pair *p)
 	if (pipe2(fds, O_CLOEXEC) != 0)
 		return run_fail("no pipe (%s)", strerror(errno));
 	(void)setenv("VS_IP", p->server_ip, 1);
+	(void)setenv("VS_NODE", "server", 1);
 	p->server = run_spawn(p->o->view ? p->server_ip : NULL, p->server_argv, fds[1], &code);
 	close(fds[1]);
 	p->out = fds[0];
@@ -209,6 +210,7 @@ static int start_client(struct pair *p)
 	int code = 0;
 
 	(void)setenv("VS_IP", p->client_ip, 1);
+	(void)setenv("VS_NODE", "client", 1);
 	(void)unsetenv("VS_FAULT");
 	(void)unsetenv("VS_DEVIATION");
 	(void)unsetenv("VS_CAPTURE");
@@ -313,6 +315,8 @@ static int run_started(struct pair *p)
 		print_line(p, false);
 	if (p->o->capture != NULL)
 		run_salvage_capture(p->o->capture);
+	if (p->o->trace != NULL)
+		run_salvage_trace(p->o->trace);
 	return rc;
 }
 

@@ -71,10 +71,20 @@ static void keep(const char *part, const char *path, whole_fn *whole)
 	close(fd);
 }
 
-/* Who writes it is in its name: PATH.PID-N.part. */
-static bool writer_lives(const char *part, size_t path_len)
+/* The dot before "PID-N.part" in PATH.PID-N.part; NULL: it has another name. */
+static const char *suffix(const char *part)
 {
-	long pid = strtol(part + path_len + 1, NULL, 10);
+	const char *dot = strrchr(part, '.'); /* of ".part" */
+
+	while (dot != NULL && dot > part && *--dot != '.')
+		;
+	return dot != NULL && dot > part && strtol(dot + 1, NULL, 10) > 0 ? dot : NULL;
+}
+
+/* Who writes it is in its name. */
+static bool writer_lives(const char *dot)
+{
+	long pid = strtol(dot + 1, NULL, 10);
 	char name[64], state = 'X';
 	FILE *f;
 
@@ -88,7 +98,21 @@ static bool writer_lives(const char *part, size_t path_len)
 	return state != 'Z' && state != 'X';
 }
 
-static void salvage(const char *path, whole_fn *whole)
+static void salvage_one(const char *part, whole_fn *whole)
+{
+	const char *dot = suffix(part);
+	char *path;
+
+	if (dot == NULL || writer_lives(dot))
+		return;
+	path = strndup(part, (size_t)(dot - part));
+	if (path != NULL)
+		keep(part, path, whole);
+	free(path);
+}
+
+/* What %p and %n of a trace's name stand for is anything. */
+static void salvage(const char *path, bool expands, whole_fn *whole)
 {
 	size_t cap = strlen(path) * 2 + 48, n = 0;
 	char *pattern = malloc(cap);
@@ -97,6 +121,11 @@ static void salvage(const char *path, whole_fn *whole)
 	if (pattern == NULL)
 		return;
 	for (const char *c = path; *c != '\0'; c++) {
+		if (expands && c[0] == '%' && (c[1] == 'p' || c[1] == 'n')) {
+			pattern[n++] = '*';
+			c++;
+			continue;
+		}
 		if (strchr("*?[\\", *c) != NULL)
 			pattern[n++] = '\\';
 		pattern[n++] = *c;
@@ -104,8 +133,7 @@ static void salvage(const char *path, whole_fn *whole)
 	snprintf(pattern + n, cap - n, ".[0-9]*-[0-9]*.part");
 	if (glob(pattern, 0, NULL, &found) == 0) {
 		for (size_t i = 0; i < found.gl_pathc; i++)
-			if (!writer_lives(found.gl_pathv[i], strlen(path)))
-				keep(found.gl_pathv[i], path, whole);
+			salvage_one(found.gl_pathv[i], whole);
 		globfree(&found);
 	}
 	free(pattern);
@@ -113,10 +141,10 @@ static void salvage(const char *path, whole_fn *whole)
 
 void run_salvage_capture(const char *path)
 {
-	salvage(path, whole_capture);
+	salvage(path, false, whole_capture);
 }
 
 void run_salvage_trace(const char *path)
 {
-	salvage(path, whole_trace);
+	salvage(path, true, whole_trace);
 }

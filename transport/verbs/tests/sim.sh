@@ -160,7 +160,7 @@ refused 'not two of a process' --sim --view -- true
 refused 'nothing is offloaded' --sim --no-gso -- true
 refused 'nodes are called ref0 and ref1' --sim --fault 'drop all any from me' -- true
 refused 'nodes are called me and peer' --fault 'drop all any from ref0' -- true
-refused 'add --sim' --trace "$tmp/none" -- true
+refused 'put %p, its number, into the name' --trace "$tmp/none" -- true
 refused 'there is one device without --sim' --deviation ref1:length_unchecked -- true
 refused 'there is none of that name' --sim --deviation ref2:length_unchecked -- true
 check "a trace that can't be written is said" says 1 'nosuch/t.vst: can' "$run" --sim --trace "$tmp/nosuch/t.vst" -- "$example"

@@ -1,0 +1,305 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/*
+ * drain.c - one thread empties the rings into the spool; recording begins with the first verb that a process calls, a
+ * child's anew, and ends with the process. On the simulated wire there is no thread, or runs would not repeat: there
+ * whoever finds a ring full empties them.
+ */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "recorder.h"
+
+#define BUSY_NS 1000000   /* between looks, while there is something */
+#define IDLE_NS 20000000  /* while there is nothing */
+#define CLOCK_NS 1000000000u
+#define HIGH_FD 400 /* out of the way of programs that count on small numbers */
+
+struct rec_state rec_state = {.dir_fd = -1};
+
+static struct {
+	pthread_mutex_t start, lock; /* lock: of draining */
+	pthread_t thread;
+	bool has_thread, hooked;
+	atomic_bool stop;
+	int fd;
+	dev_t dev;
+	ino_t ino;
+	uint64_t written, clock_at;
+	uint64_t told_lost;
+	int error;
+	uint64_t unwritten;
+} d = {.start = PTHREAD_MUTEX_INITIALIZER, .lock = PTHREAD_MUTEX_INITIALIZER, .fd = -1};
+
+static uint64_t clock_ns(clockid_t id)
+{
+	struct timespec ts;
+
+	clock_gettime(id, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
+}
+
+/* A program may have closed our descriptor and opened a file of its own under that number. */
+static bool still_ours(void)
+{
+	struct stat st;
+
+	return d.fd >= 0 && fstat(d.fd, &st) == 0 && st.st_dev == d.dev && st.st_ino == d.ino;
+}
+
+static int open_spool(int flags)
+{
+	char path[600];
+	struct stat st;
+	int fd, high;
+
+	snprintf(path, sizeof(path), "%s/rec-%ld.spool", rec_state.dir, (long)getpid());
+	fd = open(path, O_WRONLY | O_APPEND | O_CLOEXEC | flags, 0600);
+	if (fd < 0)
+		return errno;
+	high = fcntl(fd, F_DUPFD_CLOEXEC, HIGH_FD);
+	if (high >= 0) {
+		close(fd);
+		fd = high;
+	}
+	d.fd = fd;
+	if (fstat(fd, &st) != 0)
+		return errno;
+	d.dev = st.st_dev;
+	d.ino = st.st_ino;
+	return 0;
+}
+
+static void put(const void *from, size_t len)
+{
+	const char *p = from;
+
+	if (d.error == 0 && !still_ours())
+		d.error = open_spool(0);
+	while (d.error == 0 && len > 0) {
+		ssize_t n = write(d.fd, p, len);
+
+		if (n < 0 && errno != EINTR)
+			d.error = errno;
+		p += n > 0 ? n : 0;
+		len -= n > 0 ? (size_t)n : 0;
+	}
+}
+
+static void put_records(const struct rec *r, size_t n)
+{
+	put(r, n * sizeof(*r));
+	if (d.error == 0)
+		d.written += n;
+	else
+		d.unwritten += n;
+}
+
+/* True: there was something. What can't be written is counted where it survives: in the ring. */
+static bool drain_ring(struct rec_ring *r)
+{
+	uint64_t tail = atomic_load_explicit(&r->tail, memory_order_relaxed);
+	uint64_t head = atomic_load_explicit(&r->head, memory_order_acquire);
+	bool any = head != tail;
+
+	while (tail != head) {
+		uint64_t at = tail & (REC_RING_SLOTS - 1), n = REC_RING_SLOTS - at;
+
+		if (n > head - tail)
+			n = head - tail;
+		put_records(&r->slot[at], n);
+		tail += n;
+		atomic_store_explicit(&r->tail, tail, memory_order_release);
+	}
+	if (d.error != 0) {
+		atomic_store(&r->error, (uint32_t)d.error);
+		atomic_store(&r->unwritten, d.unwritten);
+	}
+	return any;
+}
+
+static uint64_t lost(void)
+{
+	uint64_t n = rec_homeless();
+
+	for (unsigned i = 0; i < rec_ring_count(); i++)
+		n += atomic_load_explicit(&rec_ring_at(i)->lost, memory_order_relaxed);
+	return n;
+}
+
+static void put_own(enum rec_type type, uint64_t a0, uint64_t a1, uint64_t a2)
+{
+	struct rec r = {.t_ns = rec_now(), .type = (uint16_t)type, .a = {a0, a1, a2}};
+
+	put_records(&r, 1);
+}
+
+/* Inside the lock of draining. */
+static bool drain(void)
+{
+	bool any = false;
+	uint64_t n, now = clock_ns(CLOCK_MONOTONIC);
+
+	for (unsigned i = 0; i < rec_ring_count(); i++)
+		any |= drain_ring(rec_ring_at(i));
+	n = lost();
+	if (n != d.told_lost)
+		put_own(REC_LOST, n - d.told_lost, 0, 0);
+	d.told_lost = n;
+	if (!rec_state.sim && now - d.clock_at >= CLOCK_NS) {
+		put_own(REC_CLOCK, clock_ns(CLOCK_REALTIME), 0, 0);
+		d.clock_at = now;
+	}
+	return any;
+}
+
+void rec_drain_soon(void)
+{
+	pthread_mutex_lock(&d.lock);
+	(void)drain();
+	pthread_mutex_unlock(&d.lock);
+}
+
+static void *run(void *arg)
+{
+	(void)arg;
+	while (!atomic_load_explicit(&d.stop, memory_order_acquire)) {
+		struct timespec wait = {0, IDLE_NS};
+
+		rec_rings_refill();
+		pthread_mutex_lock(&d.lock);
+		if (drain())
+			wait.tv_nsec = BUSY_NS;
+		pthread_mutex_unlock(&d.lock);
+		(void)clock_nanosleep(CLOCK_MONOTONIC, 0, &wait, NULL);
+	}
+	return NULL;
+}
+
+/* Signals are the program's. */
+static void start_thread(void)
+{
+	sigset_t all, before;
+
+	sigfillset(&all);
+	atomic_store(&d.stop, false);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	d.has_thread = pthread_create(&d.thread, NULL, run, NULL) == 0;
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	if (d.has_thread)
+		(void)pthread_setname_np(d.thread, "vs-record");
+}
+
+/* ---- start ---- */
+
+static void put_head(void)
+{
+	struct rec_head h = {.magic = REC_MAGIC,
+			     .pid = (uint32_t)getpid(),
+			     .parent = (uint32_t)getppid(),
+			     .size = sizeof(struct rec),
+			     .flags = (rec_state.sim ? REC_SIM : 0u) |
+				      (getenv("VS_TRACE") != NULL ? REC_DEVICE_TRACE : 0u),
+			     .mono_ns = clock_ns(CLOCK_MONOTONIC),
+			     .real_ns = clock_ns(CLOCK_REALTIME)};
+	const char *node = getenv("VS_NODE");
+	const char *last = strrchr(program_invocation_name, '/');
+
+	snprintf(h.program, sizeof(h.program), "%s", last != NULL ? last + 1 : program_invocation_name);
+	snprintf(h.node, sizeof(h.node), "%s", node != NULL ? node : "");
+	put(&h, sizeof(h));
+}
+
+static void after_fork_in_child(void)
+{
+	if (atomic_load(&rec_state.on) != 1)
+		return;
+	rec_rings_forget();
+	if (d.fd >= 0 && still_ours())
+		close(d.fd);
+	d.fd = -1;
+	d.has_thread = false;
+	d.error = 0;
+	d.written = d.unwritten = d.told_lost = 0;
+	pthread_mutex_init(&d.lock, NULL);
+	pthread_mutex_init(&d.start, NULL);
+	atomic_store(&rec_state.on, 0); /* its first verb begins anew */
+}
+
+static int start(const char *dir)
+{
+	const char *payload = getenv("VS_RECORD_PAYLOAD"), *sim = getenv("VS_SIM");
+	int rc;
+
+	if (strlen(dir) >= sizeof(rec_state.dir))
+		return ENAMETOOLONG;
+	memcpy(rec_state.dir, dir, strlen(dir) + 1);
+	rec_state.dir_fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (rec_state.dir_fd < 0)
+		return errno;
+	rec_state.payload = payload != NULL ? (unsigned)strtoul(payload, NULL, 10) : 0;
+	rec_state.sim = sim != NULL && sim[0] != '\0' && strcmp(sim, "0") != 0;
+	if (rec_state.sim)
+		(void)rec_real(&rec_state.virtual_now, "ref_virtual_now");
+	rc = open_spool(O_CREAT | O_TRUNC);
+	if (rc != 0)
+		return rc;
+	put_head();
+	rec_rings_refill();
+	if (rec_ring_count() == 0)
+		return ENOSPC;
+	if (!d.hooked)
+		d.hooked = pthread_atfork(NULL, NULL, after_fork_in_child) == 0;
+	if (!rec_state.sim)
+		start_thread();
+	return 0;
+}
+
+bool rec_on(void)
+{
+	const char *dir;
+	int on = atomic_load_explicit(&rec_state.on, memory_order_acquire), rc;
+
+	if (on != 0)
+		return on > 0;
+	pthread_mutex_lock(&d.start);
+	if (atomic_load(&rec_state.on) == 0) {
+		int saved = errno;
+
+		dir = getenv("VS_RECORD");
+		rec_inject_read();
+		rc = dir == NULL ? -1 : start(dir);
+		if (rc > 0)
+			fprintf(stderr, "vs-record: %s: nothing can be recorded there (%s)\n", dir, strerror(rc));
+		atomic_store_explicit(&rec_state.on, rc == 0 ? 1 : -1, memory_order_release);
+		errno = saved;
+	}
+	pthread_mutex_unlock(&d.start);
+	return atomic_load(&rec_state.on) > 0;
+}
+
+/* In order: what is left is drained, and the last record says so. What could not be written stays told in the rings. */
+__attribute__((destructor)) static void end(void)
+{
+	if (atomic_load(&rec_state.on) != 1)
+		return;
+	atomic_store(&d.stop, true);
+	if (d.has_thread)
+		pthread_join(d.thread, NULL);
+	pthread_mutex_lock(&d.lock);
+	(void)drain();
+	put_own(REC_END, d.written, d.told_lost, 0);
+	pthread_mutex_unlock(&d.lock);
+	if (d.error == 0)
+		rec_rings_remove();
+	atomic_store(&rec_state.on, -1);
+}

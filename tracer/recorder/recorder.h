@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/*
+ * recorder.h - the inside of libvs-record.so, which is preloaded into a program and records what it calls of libibverbs
+ * and librdmacm. It never changes what the program does, unless --inject asks for it.
+ *
+ *   rec.h      the form of a record
+ *   ring.c     a ring for each thread: writing to it neither locks, allocates nor calls the kernel
+ *   drain.c    the thread that empties the rings into the spool; start, fork, end
+ *   real.c     the functions behind ours;  dl.c: for programs that look them up by dlsym(3)
+ *   hook.c     contexts whose operations are replaced, wherever they were opened
+ *   data.c     post and poll, by the tables in a context;  wr.c: the ibv_wr_* builders;  cq_ex.c: extended CQs
+ *   control.c  exported calls: devices, memory, queues;  qp.c: queue pairs;  cm.c: librdmacm
+ *   rule.h     the notation of --inject;  inject.c: calls that fail, or whose arguments are changed
+ *
+ * Environment, which vs-trace sets: VS_RECORD (a folder; without it everything goes straight to the real functions),
+ * VS_RECORD_PAYLOAD (bytes of payload to keep of each request), VS_NODE (this side's name), VS_INJECT (rules, one a line).
+ */
+#ifndef VS_TRACER_RECORDER_H
+#define VS_TRACER_RECORDER_H
+
+#include <errno.h>
+#include <infiniband/verbs.h>
+#include <rdma/rdma_cma.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "rec.h"
+#include "rule.h"
+
+#undef ibv_reg_mr
+#undef ibv_reg_mr_iova
+#undef ibv_query_port
+
+#define EXPORT __attribute__((visibility("default")))
+
+/* ---- ring.c ---- */
+/* A slot to fill in, with time, type and context; NULL: not recording, or full, which is counted. */
+struct rec *rec_begin(enum rec_type type, const struct ibv_context *context);
+void rec_commit(void); /* what was begun since the last one is there */
+/* What was begun since the mark, and not committed, is taken back. */
+uint64_t rec_mark(void);
+void rec_rewind(uint64_t mark);
+/* As many at once, or none. */
+bool rec_room(unsigned n);
+void rec_text(enum rec_type type, const struct ibv_context *context, const char *text);
+uint64_t rec_now(void);
+void rec_ring_release(void *ring); /* a thread ends */
+void rec_rings_refill(void);       /* control path: rings for threads that come */
+void rec_rings_forget(void);       /* in a child */
+struct rec_ring *rec_ring_at(unsigned i);
+unsigned rec_ring_count(void);
+void rec_rings_remove(void); /* the files */
+uint64_t rec_homeless(void); /* records of threads that found no ring */
+
+/* ---- drain.c ---- */
+struct rec_state {
+	atomic_int on; /* 0: not looked yet; 1: records; -1: does not */
+	bool sim;
+	int dir_fd;
+	unsigned payload;
+	char dir[512];
+	uint64_t (*virtual_now)(void); /* with sim */
+};
+extern struct rec_state rec_state;
+bool rec_on(void);     /* starts recording if it is asked for and not yet done */
+void rec_drain_soon(void); /* inline, where no thread may be */
+
+/* ---- real.c ---- */
+/* *slot := the next function of that name, unless it is known. False: there is none. */
+bool rec_real(void *slot, const char *name);
+void *rec_real_dlsym(void *handle, const char *name);
+
+/* ---- hook.c ---- */
+struct hooked {
+	struct ibv_context *context;
+	struct ibv_context_ops ops; /* the real ones */
+	struct ibv_cq_ex *(*create_cq_ex)(struct ibv_context *, struct ibv_cq_init_attr_ex *);
+	struct ibv_qp *(*create_qp_ex)(struct ibv_context *, struct ibv_qp_init_attr_ex *);
+	struct ibv_srq *(*create_srq_ex)(struct ibv_context *, struct ibv_srq_init_attr_ex *);
+};
+#define HOOKED_MAX 64
+void rec_hook(struct ibv_context *context); /* replaces its operations unless that is done */
+void rec_unhook(struct ibv_context *context);
+const struct hooked *rec_hooked(const struct ibv_context *context); /* NULL: it is not */
+uint8_t rec_context_index(const struct ibv_context *context);
+
+/* Short numbers for objects that have none of their own. */
+uint32_t rec_cq_number(const struct ibv_cq *cq);
+
+/* ---- data.c, wr.c, cq_ex.c ---- */
+int rec_post_send(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad);
+int rec_post_recv(struct ibv_qp *qp, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad);
+int rec_post_srq_recv(struct ibv_srq *srq, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad);
+int rec_poll_cq(struct ibv_cq *cq, int n, struct ibv_wc *wc);
+int rec_req_notify_cq(struct ibv_cq *cq, int solicited_only);
+uint64_t rec_empty_polls(const struct ibv_cq *cq); /* since the last time, by this thread; then 0 */
+void rec_count_empty(const struct ibv_cq *cq);
+void rec_wr_hook(struct ibv_qp_ex *qp);
+void rec_wr_unhook(const struct ibv_qp *qp);
+void rec_cq_ex_hook(struct ibv_cq_ex *cq);
+void rec_cq_ex_unhook(const struct ibv_cq *cq);
+
+/* ---- control.c, qp.c ---- */
+struct ibv_cq_ex *rec_create_cq_ex(struct ibv_context *context, struct ibv_cq_init_attr_ex *attr);
+struct ibv_qp *rec_create_qp_ex(struct ibv_context *context, struct ibv_qp_init_attr_ex *attr);
+struct ibv_srq *rec_create_srq_ex(struct ibv_context *context, struct ibv_srq_init_attr_ex *attr);
+void rec_created_qp(struct ibv_qp *qp, const struct ibv_qp_init_attr *attr, int error);
+/* Calls that a recorded call makes inside are not recorded again. */
+extern _Thread_local unsigned rec_depth __attribute__((tls_model("initial-exec")));
+
+/* ---- inject.c ---- */
+enum rec_verdict { INJECT_NOTHING, INJECT_CHANGE, INJECT_FAIL, INJECT_SKIP };
+struct injection { /* what is to happen to one call */
+	enum rec_verdict verdict;
+	int error;      /* FAIL */
+	uint64_t rules; /* CHANGE: bit for each rule that applies */
+};
+extern unsigned rec_inject_rules; /* 0: no rule at all */
+/* Asks the rules; kills or delays by itself. Records what it does. */
+struct injection rec_inject(enum rec_call call, const struct ibv_context *context);
+/* v, or what the rules make of it. */
+uint64_t rec_inject_value(const struct injection *in, enum rec_field field, uint64_t v);
+bool rec_inject_touches(const struct injection *in, enum rec_field field);
+void rec_inject_read(void);
+
+#endif

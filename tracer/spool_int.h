@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/* spool_int.h - what spool.c and spool_events.c share: one spool on its way to a .vst. */
+#ifndef VT_SPOOL_INT_H
+#define VT_SPOOL_INT_H
+
+#include <stdio.h>
+
+#include "recorder/rec.h"
+#include "spool.h"
+#include "vs/vst.h"
+
+#define SPOOL_CONTEXTS 65
+
+struct spool {
+	struct rec_head head;
+	char node[16];
+	char device[SPOOL_CONTEXTS][32]; /* by context */
+	struct rec create;               /* the newest REC_CREATE_QP */
+	uint32_t access;                 /* of the newest REC_MODIFY_QP */
+	uint32_t sges;                   /* bytes of the SGEs beyond the first, of the post that comes */
+	char text[128];
+	uint64_t seq;
+	FILE *f;
+	int error; /* the first errno of a write */
+	struct vt_spool_result *out;
+};
+
+/* The name in events of whoever called with this context. */
+const char *spool_node(const struct spool *s, uint8_t ctx);
+void spool_put(struct spool *s, struct vs_event *ev); /* gives it its seq */
+void spool_record(struct spool *s, const struct rec *r);
+
+#endif
