@@ -9,6 +9,7 @@ static const struct command {
 	int (*run)(int argc, char **argv);
 	const char *text;
 } commands[] = {
+	{"run", vt_run, "run a program and record what it calls, and what comes of it"},
 	{"ladder", vt_ladder, "draw what happened: verbs, packets between the nodes, losses and repeats"},
 };
 #define COMMANDS (sizeof(commands) / sizeof(commands[0]))

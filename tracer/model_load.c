@@ -236,6 +236,15 @@ static bool is_there(const char *dir, const char *name)
 	return snprintf(path, sizeof(path), "%s/%s", dir, name) < (int)sizeof(path) && stat(path, &st) == 0;
 }
 
+/* Devices that tell of their packets tell more of them than a capture. */
+static bool tells_of_packets(const struct vt_model *m)
+{
+	for (size_t i = 0; i < m->n_events; i++)
+		if (m->ev[i].type == VS_EV_PKT_TX || m->ev[i].type == VS_EV_PKT_RX)
+			return true;
+	return false;
+}
+
 static bool add_folder(struct vt_model *m, const char *dir, char *err, size_t cap)
 {
 	struct dirent **list = NULL;
@@ -254,7 +263,7 @@ static bool add_folder(struct vt_model *m, const char *dir, char *err, size_t ca
 		free(list[i]);
 	}
 	free(list);
-	return ok && (!capture || add_in(m, dir, "wire.pcap", err, cap));
+	return ok && (!capture || tells_of_packets(m) || add_in(m, dir, "wire.pcap", err, cap));
 }
 
 struct vt_model *vt_model_load(const char *path, char *err, size_t cap)

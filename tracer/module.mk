@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
 # tracer/: vs-trace, which shows what an RDMA program did and why it failed.
-TRACER_SRCS   := $(sort $(wildcard tracer/*.c))
+TRACER_SRCS   := $(sort $(wildcard tracer/*.c)) tracer/recorder/rule.c
 TRACER_BIN    := $(B)/bin/vs-trace
 TRACER_OBJS   := $(call obj,$(filter-out tracer/main.c,$(TRACER_SRCS)))
 ALL           += $(TRACER_BIN)

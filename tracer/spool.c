@@ -184,8 +184,8 @@ static void name_node(struct spool *s)
 	size_t n = 0;
 
 	for (; *from != '\0' && n < sizeof(s->node) - 1; from++)
-		if ((*from >= '0' && *from <= '9') || (*from >= 'a' && *from <= 'z') || (*from >= 'A' && *from <= 'Z') ||
-		    strchr("._:-", *from) != NULL)
+		if ((*from >= '0' && *from <= '9') || (*from >= 'a' && *from <= 'z') ||
+		    (*from >= 'A' && *from <= 'Z') || strchr("._:-", *from) != NULL)
 			s->node[n++] = *from;
 	if (n == 0)
 		memcpy(s->node, "program", 8);
@@ -217,7 +217,8 @@ static void how_it_ended(struct spool *s, const struct left *l, bool ended, char
 		snprintf(text, cap, "the disk took no more (%s): %llu records are missing", strerror((int)l->error),
 			 (unsigned long long)l->unwritten);
 	else if (!ended)
-		snprintf(text, cap, "the program was killed, or left without exit(3): what it did not yet publish is missing");
+		snprintf(text, cap,
+			 "the program was killed, or left without exit(3): what it did not yet publish is missing");
 	else if (s->out->lost > 0)
 		snprintf(text, cap, "%llu records are missing: the program called faster than could be written",
 			 (unsigned long long)s->out->lost);
@@ -261,7 +262,7 @@ static bool open_out(struct spool *s, const char *dir, char *part, size_t cap, c
 {
 	int fd;
 
-	snprintf(s->out->name, sizeof(s->out->name), "%s-%u-program.vst", s->node, s->head.pid);
+	snprintf(s->out->name, sizeof(s->out->name), "calls-%s-%u.vst", s->node, s->head.pid);
 	snprintf(part, cap, "%s/%s.part", dir, s->out->name);
 	fd = open(part, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600); /* keys, and what was asked for of payloads */
 	s->f = fd >= 0 ? fdopen(fd, "w") : NULL;

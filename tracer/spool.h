@@ -11,7 +11,7 @@ struct vt_spool_result {
 	char name[64];    /* of the .vst, in the folder */
 	char program[32]; /* who wrote it */
 	char node[16];
-	char device[32];  /* the first device that it opened; "": none */
+	char device[32]; /* the first device that it opened; "": none */
 	uint32_t pid;
 	uint64_t events, calls, errors; /* calls that failed, completions with another status than success */
 	uint64_t lost;                  /* records that are missing, for whatever reason */
@@ -19,8 +19,8 @@ struct vt_spool_result {
 };
 
 /*
- * Every rec-PID.spool in `dir` becomes NODE-PID-program.vst, and goes. At most `cap` results; how many there are, or -1
- * with one line in `err`. `program`: in the order in which they were started.
+ * Every rec-PID.spool in `dir` becomes calls-NODE-PID.vst, and goes. At most `cap` results; how many there are, or -1
+ * with one line in `err`.
  */
 int vt_spool_convert(const char *dir, struct vt_spool_result *out, size_t cap, char *err, size_t err_cap);
 

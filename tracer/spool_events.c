@@ -61,7 +61,7 @@ static void put(struct spool *s, const struct rec *r, enum vs_event_type type, u
 	memcpy(ev.a, a, n * sizeof(a[0]));
 	spool_put(s, &ev);
 }
-#define PUT(s, r, type, ...)                                                                     \
+#define PUT(s, r, type, ...) \
 	put(s, r, type, sizeof((uint64_t[]){__VA_ARGS__}) / sizeof(uint64_t), (uint64_t[]){__VA_ARGS__})
 
 static uint64_t text_arg(const char *text)
@@ -117,8 +117,10 @@ static void completion(struct spool *s, const struct rec *r)
 {
 	uint64_t status = r->w[0] & 0xff, op = r->w[0] >> 8 & 0xffff, reason = 0;
 
+	struct rec queue = {.t_ns = r->t_ns, .ctx = r->ctx}; /* empty polls are the queue's, not the request's */
+
 	if (r->a[1] > 0)
-		PUT(s, r, VS_EV_VERB_EMPTY_POLLS, r->w[3], r->a[1]);
+		PUT(s, &queue, VS_EV_VERB_EMPTY_POLLS, r->w[3], r->a[1]);
 	s->out->errors += status != 0;
 	if ((s->head.flags & REC_DEVICE_TRACE) != 0)
 		return;
@@ -143,9 +145,9 @@ static void path(struct spool *s, const struct rec *r)
 		PUT(s, &plain, VS_EV_VERB_QP_INIT, r->a[2] & 0xffff, (mask & MASK_ACCESS) != 0 ? s->access : 0,
 		    (mask & MASK_QKEY) != 0 ? r->w[3] : 0);
 	if ((mask & (MASK_DEST_QPN | MASK_RQ_PSN | MASK_AV | MASK_MTU)) != 0)
-		PUT(s, &plain, VS_EV_VERB_QP_RTR, vs_mtu_bytes((enum vs_mtu)r->n), r->w[0], r->w[1], r->a[1] >> 8 & 0xff,
-		    t >> 24 & 0xff, (mask & MASK_AV) != 0 ? text_arg(gid_text(r[1].a, buf)) : 0, r->a[2] >> 16 & 0xff,
-		    r->a[1] >> 16 & 0xff);
+		PUT(s, &plain, VS_EV_VERB_QP_RTR, vs_mtu_bytes((enum vs_mtu)r->n), r->w[0], r->w[1],
+		    r->a[1] >> 8 & 0xff, t >> 24 & 0xff, (mask & MASK_AV) != 0 ? text_arg(gid_text(r[1].a, buf)) : 0,
+		    r->a[2] >> 16 & 0xff, r->a[1] >> 16 & 0xff);
 	if ((mask & (MASK_SQ_PSN | MASK_TIMEOUT | MASK_RETRY | MASK_RNR_RETRY | MASK_RD)) != 0)
 		PUT(s, &plain, VS_EV_VERB_QP_RTS, r->w[2], t & 0xff, t >> 8 & 0xff, t >> 16 & 0xff, r->a[1] & 0xff);
 }
@@ -159,8 +161,8 @@ static void queue_pair(struct spool *s, const struct rec *r)
 			PUT(s, r, VS_EV_VERB_CREATE_QP, r->w[0], r->a[2]);
 		break;
 	case REC_QP_CAPS:
-		PUT(s, r, VS_EV_VERB_QP_CAPS, s->create.a[0] & 0xffffffff, s->create.a[0] >> 32, r->w[0], r->w[1], r->w[2] & 0xffff,
-		    r->w[3], s->create.w[1], s->create.w[2]);
+		PUT(s, r, VS_EV_VERB_QP_CAPS, s->create.a[0] & 0xffffffff, s->create.a[0] >> 32, r->w[0], r->w[1],
+		    r->w[2] & 0xffff, r->w[3], s->create.w[1], s->create.w[2]);
 		break;
 	case REC_MODIFY_QP:
 		s->access = r->w[3];
@@ -227,8 +229,8 @@ static void object(struct spool *s, const struct rec *r)
 
 static const char *cm_call(unsigned n)
 {
-	static const char *const name[] = {"resolve_addr", "resolve_route", "listen", "connect",
-					   "accept",	   "reject",	    "disconnect"};
+	static const char *const name[] = {"resolve_addr", "resolve_route", "listen",    "connect",
+					   "accept",       "reject",        "disconnect"};
 
 	return n < sizeof(name) / sizeof(name[0]) ? name[n] : "?";
 }
@@ -236,10 +238,10 @@ static const char *cm_call(unsigned n)
 /* enum rdma_cm_event_type */
 static const char *cm_event(unsigned n)
 {
-	static const char *const name[] = {
-		"ADDR_RESOLVED", "ADDR_ERROR",	      "ROUTE_RESOLVED", "ROUTE_ERROR",	   "CONNECT_REQUEST", "CONNECT_RESPONSE",
-		"CONNECT_ERROR", "UNREACHABLE",	      "REJECTED",	"ESTABLISHED",	   "DISCONNECTED",    "DEVICE_REMOVAL",
-		"MULTICAST_JOIN", "MULTICAST_ERROR", "ADDR_CHANGE",	"TIMEWAIT_EXIT"};
+	static const char *const name[] = {"ADDR_RESOLVED",   "ADDR_ERROR",       "ROUTE_RESOLVED", "ROUTE_ERROR",
+					   "CONNECT_REQUEST", "CONNECT_RESPONSE", "CONNECT_ERROR",  "UNREACHABLE",
+					   "REJECTED",        "ESTABLISHED",      "DISCONNECTED",   "DEVICE_REMOVAL",
+					   "MULTICAST_JOIN",  "MULTICAST_ERROR",  "ADDR_CHANGE",    "TIMEWAIT_EXIT"};
 
 	return n < sizeof(name) / sizeof(name[0]) ? name[n] : "?";
 }
@@ -275,7 +277,8 @@ static void own(struct spool *s, const struct rec *r)
 		PUT(s, r, VS_EV_REC_CLOCK, r->a[0]);
 		break;
 	case REC_LOST:
-		PUT(s, r, VS_EV_REC_LOST, r->a[0], text_arg("the ring was full: the program called faster than could be written"));
+		PUT(s, r, VS_EV_REC_LOST, r->a[0],
+		    text_arg("the ring was full: the program called faster than could be written"));
 		break;
 	default:
 		break;
@@ -291,7 +294,7 @@ static void opened(struct spool *s, const struct rec *r)
 	snprintf(name, sizeof(s->device[0]), "%s", s->text);
 	if (s->out->device[0] == '\0')
 		snprintf(s->out->device, sizeof(s->out->device), "%s", s->text);
-	PUT(s, r, VS_EV_VERB_OPEN_DEVICE, text_arg(name), r->a[2] * 0);
+	PUT(s, r, VS_EV_VERB_OPEN_DEVICE, text_arg(name), 0);
 	s->text[0] = '\0';
 }
 

@@ -182,7 +182,7 @@ static int send_injected(const struct hooked *h, struct ibv_qp *qp, struct ibv_s
 			change_send(&in, qp->qp_type, &one);
 		}
 		r = record_send(qp, &one);
-		rc = in.verdict == INJECT_FAIL ? in.error
+		rc = in.verdict == INJECT_FAIL   ? in.error
 		     : in.verdict == INJECT_SKIP ? 0
 						 : h->ops.post_send(qp, &one, &one_bad);
 		if (r != NULL)

@@ -14,12 +14,15 @@ static const struct {
 	const char *name;
 	void (*ours)(void);
 } functions[] = {
-#define F(name) {#name, (void (*)(void))(name)}
-	F(ibv_open_device),   F(ibv_close_device),    F(ibv_query_gid),	      F(ibv_get_async_event), F(ibv_reg_mr),
-	F(ibv_reg_mr_iova),   F(ibv_reg_mr_iova2),    F(ibv_dereg_mr),	      F(ibv_create_cq),	      F(ibv_destroy_cq),
-	F(ibv_resize_cq),     F(ibv_get_cq_event),    F(ibv_create_srq),      F(ibv_create_ah),	      F(ibv_create_qp),
-	F(ibv_modify_qp),     F(ibv_destroy_qp),      F(rdma_resolve_addr),   F(rdma_resolve_route),  F(rdma_listen),
-	F(rdma_connect),      F(rdma_accept),	      F(rdma_reject),	      F(rdma_disconnect),     F(rdma_get_cm_event),
+#define F(name)                               \
+	{                                     \
+#name, (void (*)(void))(name) \
+	}
+	F(ibv_open_device), F(ibv_close_device), F(ibv_query_gid),     F(ibv_get_async_event), F(ibv_reg_mr),
+	F(ibv_reg_mr_iova), F(ibv_reg_mr_iova2), F(ibv_dereg_mr),      F(ibv_create_cq),       F(ibv_destroy_cq),
+	F(ibv_resize_cq),   F(ibv_get_cq_event), F(ibv_create_srq),    F(ibv_create_ah),       F(ibv_create_qp),
+	F(ibv_modify_qp),   F(ibv_destroy_qp),   F(rdma_resolve_addr), F(rdma_resolve_route),  F(rdma_listen),
+	F(rdma_connect),    F(rdma_accept),      F(rdma_reject),       F(rdma_disconnect),     F(rdma_get_cm_event),
 	F(rdma_create_qp),
 #undef F
 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * hook.c - contexts whose operations are ours. Posting and polling go through a table in the context, so they are caught
- * whoever calls them. A context is hooked when it is opened, or when it is first seen: librdmacm opens its own.
+ * hook.c - contexts whose operations are ours. Posting and polling go through a table in the context, so they are
+ * caught whoever calls them. A context is hooked when it is opened, or when it is first seen: librdmacm opens its own.
  *
  * Reading takes no lock: an entry is complete before it is published, and stays.
  */
@@ -34,15 +34,19 @@ uint8_t rec_context_index(const struct ibv_context *context)
 	return h != NULL ? (uint8_t)(h - table + 1) : 0;
 }
 
+/* A context of an older library ends before it: the struct grows at its front. */
+#define HAS(v, op) \
+	((v) != NULL && (v)->sz >= sizeof(struct verbs_context) - offsetof(struct verbs_context, op) && (v)->op != NULL)
+
 static void remember(struct hooked *h, struct ibv_context *context)
 {
 	struct verbs_context *v = verbs_get_ctx(context);
 
 	h->context = context;
 	h->ops = context->ops;
-	h->create_cq_ex = v != NULL && verbs_get_ctx_op(context, create_cq_ex) != NULL ? v->create_cq_ex : NULL;
-	h->create_qp_ex = v != NULL && verbs_get_ctx_op(context, create_qp_ex) != NULL ? v->create_qp_ex : NULL;
-	h->create_srq_ex = v != NULL && verbs_get_ctx_op(context, create_srq_ex) != NULL ? v->create_srq_ex : NULL;
+	h->create_cq_ex = HAS(v, create_cq_ex) ? v->create_cq_ex : NULL;
+	h->create_qp_ex = HAS(v, create_qp_ex) ? v->create_qp_ex : NULL;
+	h->create_srq_ex = HAS(v, create_srq_ex) ? v->create_srq_ex : NULL;
 }
 
 static void replace(const struct hooked *h, struct ibv_context *context)

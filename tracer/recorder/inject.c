@@ -107,9 +107,7 @@ uint64_t rec_inject_value(const struct injection *in, enum rec_field field, uint
 	for (unsigned i = 0; in->rules != 0 && i < rec_inject_rules; i++) {
 		if ((in->rules & 1ull << i) == 0 || rules[i].field != field)
 			continue;
-		v = rules[i].op == '+'   ? v + rules[i].value
-		    : rules[i].op == '^' ? v ^ rules[i].value
-					 : rules[i].value;
+		v = rules[i].op == '+' ? v + rules[i].value : rules[i].op == '^' ? v ^ rules[i].value : rules[i].value;
 	}
 	return v;
 }

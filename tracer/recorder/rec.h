@@ -3,10 +3,9 @@
  * rec.h - what the recorder writes, and `vs-trace run` reads and makes a .vst file of: records of 64 bytes, fixed, in
  * the byte order of the machine, since both are of one build on one host.
  *
- * DIR/rec-PID.spool   a head, then records as they were drained, a thread's in their order; the last is REC_END when the
- *                     program ended in order
- * DIR/rec-PID-N.ring  the ring of a thread, mapped and shared, so that what a killed program has not drained is still
- *                     there; gone when the program ended in order
+ * DIR/rec-PID.spool   a head, then records as they were drained, a thread's in their order; the last is REC_END when
+ * the program ended in order DIR/rec-PID-N.ring  the ring of a thread, mapped and shared, so that what a killed program
+ * has not drained is still there; gone when the program ended in order
  */
 #ifndef VS_TRACER_REC_H
 #define VS_TRACER_REC_H
@@ -55,14 +54,21 @@ enum rec_type {
 	REC_CM_EVENT,   /* w: event, status as int; a: id */
 	REC_INJECT,     /* text: what was done */
 	/* the recorder's own */
-	REC_CLOCK,  /* a: CLOCK_REALTIME at t */
-	REC_LOST,   /* a: how many records found the ring full; w: since when that thread lives */
-	REC_FORK,   /* a: pid of the child */
-	REC_END,    /* a: records written, lost, calls */
+	REC_CLOCK, /* a: CLOCK_REALTIME at t */
+	REC_LOST,  /* a: how many records found the ring full; w: since when that thread lives */
+	REC_FORK,  /* a: pid of the child */
+	REC_END,   /* a: records written, lost, calls */
 };
 
-enum rec_cm { REC_CM_RESOLVE_ADDR, REC_CM_RESOLVE_ROUTE, REC_CM_LISTEN, REC_CM_CONNECT, REC_CM_ACCEPT, REC_CM_REJECT,
-	      REC_CM_DISCONNECT };
+enum rec_cm {
+	REC_CM_RESOLVE_ADDR,
+	REC_CM_RESOLVE_ROUTE,
+	REC_CM_LISTEN,
+	REC_CM_CONNECT,
+	REC_CM_ACCEPT,
+	REC_CM_REJECT,
+	REC_CM_DISCONNECT
+};
 
 struct rec {
 	uint64_t t_ns;

@@ -13,7 +13,8 @@
  *   rule.h     the notation of --inject;  inject.c: calls that fail, or whose arguments are changed
  *
  * Environment, which vs-trace sets: VS_RECORD (a folder; without it everything goes straight to the real functions),
- * VS_RECORD_PAYLOAD (bytes of payload to keep of each request), VS_NODE (this side's name), VS_INJECT (rules, one a line).
+ * VS_RECORD_PAYLOAD (bytes of payload to keep of each request), VS_NODE (this side's name), VS_INJECT (rules, one a
+ * line).
  */
 #ifndef VS_TRACER_RECORDER_H
 #define VS_TRACER_RECORDER_H
@@ -62,7 +63,7 @@ struct rec_state {
 	uint64_t (*virtual_now)(void); /* with sim */
 };
 extern struct rec_state rec_state;
-bool rec_on(void);     /* starts recording if it is asked for and not yet done */
+bool rec_on(void);         /* starts recording if it is asked for and not yet done */
 void rec_drain_soon(void); /* inline, where no thread may be */
 
 /* ---- real.c ---- */

@@ -14,18 +14,10 @@
 #define POSTS (BIT(POST_SEND) | BIT(POST_RECV) | BIT(POST_SRQ_RECV))
 
 static const char *const call_name[CALL_COUNT] = {
-	[CALL_POST_SEND] = "post_send",
-	[CALL_POST_RECV] = "post_recv",
-	[CALL_POST_SRQ_RECV] = "post_srq_recv",
-	[CALL_POLL_CQ] = "poll_cq",
-	[CALL_REQ_NOTIFY_CQ] = "req_notify_cq",
-	[CALL_OPEN_DEVICE] = "open_device",
-	[CALL_REG_MR] = "reg_mr",
-	[CALL_DEREG_MR] = "dereg_mr",
-	[CALL_CREATE_CQ] = "create_cq",
-	[CALL_CREATE_QP] = "create_qp",
-	[CALL_MODIFY_QP] = "modify_qp",
-	[CALL_DESTROY_QP] = "destroy_qp",
+	[CALL_POST_SEND] = "post_send", [CALL_POST_RECV] = "post_recv",         [CALL_POST_SRQ_RECV] = "post_srq_recv",
+	[CALL_POLL_CQ] = "poll_cq",     [CALL_REQ_NOTIFY_CQ] = "req_notify_cq", [CALL_OPEN_DEVICE] = "open_device",
+	[CALL_REG_MR] = "reg_mr",       [CALL_DEREG_MR] = "dereg_mr",           [CALL_CREATE_CQ] = "create_cq",
+	[CALL_CREATE_QP] = "create_qp", [CALL_MODIFY_QP] = "modify_qp",         [CALL_DESTROY_QP] = "destroy_qp",
 	[CALL_CREATE_AH] = "create_ah",
 };
 
@@ -70,9 +62,9 @@ static const struct {
 	const char *name;
 	int value;
 } errnos[] = {
-	{"EPERM", EPERM},   {"EIO", EIO},	{"EAGAIN", EAGAIN}, {"ENOMEM", ENOMEM}, {"EACCES", EACCES},
-	{"EFAULT", EFAULT}, {"EBUSY", EBUSY},	{"ENODEV", ENODEV}, {"EINVAL", EINVAL}, {"ENOSPC", ENOSPC},
-	{"ENOSYS", ENOSYS}, {"EOPNOTSUPP", EOPNOTSUPP},
+	{"EPERM", EPERM},   {"EIO", EIO},       {"EAGAIN", EAGAIN}, {"ENOMEM", ENOMEM},
+	{"EACCES", EACCES}, {"EFAULT", EFAULT}, {"EBUSY", EBUSY},   {"ENODEV", ENODEV},
+	{"EINVAL", EINVAL}, {"ENOSPC", ENOSPC}, {"ENOSYS", ENOSYS}, {"EOPNOTSUPP", EOPNOTSUPP},
 };
 
 static bool number(const char *text, uint64_t *v)

@@ -74,10 +74,10 @@ struct rec_rule {
 	enum rec_call call;
 	enum rec_what what;
 	enum rec_field field;
-	char op;         /* '=', '+', '^' */
-	uint64_t value;  /* of the field, errno, milliseconds */
+	char op;           /* '=', '+', '^' */
+	uint64_t value;    /* of the field, errno, milliseconds */
 	uint64_t from, to; /* calls that it applies to, from 1 */
-	char text[96];   /* as it was written */
+	char text[96];     /* as it was written */
 };
 
 /* False with a sentence in `why`. */

@@ -248,9 +248,9 @@ static void give_up(struct ibv_qp_ex *qp)
 }
 
 /* A builder that the device lacks stays missing. */
-#define TAKE(name, ours)                  \
-	do {                              \
-		if (qp->name != NULL)     \
+#define TAKE(name, ours)                   \
+	do {                               \
+		if (qp->name != NULL)      \
 			qp->name = (ours); \
 	} while (0)
 

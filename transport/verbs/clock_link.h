@@ -30,7 +30,8 @@ struct ref_clock_link {
 
 __attribute__((visibility("default"))) const struct ref_clock_link *ref_clock_link(void);
 
-/* What time it is on the simulated wire, 0 while there is none: for the recorder of vs-trace, which finds it by name. */
+/* What time it is on the simulated wire, 0 while there is none: for the recorder of vs-trace, which finds it by name.
+ */
 __attribute__((visibility("default"))) uint64_t ref_virtual_now(void);
 
 #endif

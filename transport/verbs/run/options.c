@@ -301,9 +301,10 @@ static int check_together(const struct run_options *o)
 			"--sim --view: /sys and /dev can show one device of a host, not two of a process: leave "
 			"--view out");
 	if (!o->sim && o->trace != NULL && strstr(o->trace, "%p") == NULL)
-		return run_fail("--trace %s: on sockets every process writes a file of its own: put %%p, its number, into "
-				"the name (and %%n for the name of its side), or add --sim",
-				o->trace);
+		return run_fail(
+			"--trace %s: on sockets every process writes a file of its own: put %%p, its number, into "
+			"the name (and %%n for the name of its side), or add --sim",
+			o->trace);
 	for (unsigned i = 0; i < o->n_deviation; i++)
 		if (!o->sim && strchr(o->deviation[i], ':') != NULL)
 			return run_fail("--deviation %s: there is one device without --sim: leave %.5s out",
