@@ -16,6 +16,7 @@
  *   verdict.c    from what a script says, its class and the evidence to a verdict
  *   known.c      deviation files and profiles
  *   verbs*.c     the target `verbs` (verbs.h)
+ *   remote*.c    the target `agent` (remote.h); agent/ is the program at its far side
  *   pool.c       worker processes
  *   text.c       the report on a terminal
  *   formats.c    JSON, TAP, JUnit
@@ -130,6 +131,7 @@ struct vc_options {
 	const char *name;                                    /* of the device, as the user says it */
 	const char *device;                                  /* settings of the simulator; NULL: none */
 	const char *verbs;                                   /* device of libibverbs; NULL: the simulator */
+	const char *agent;                                   /* command that leads to who has it; NULL: we have */
 	const char *peer, *encap;                            /* NULL: the usual one */
 	const char *json, *junit, *tap, *html, *profile_out; /* files to write; NULL: none */
 	const char *deviations;                              /* file of known deviations; NULL: none */

@@ -66,7 +66,11 @@ static json_t *new_report(const struct vc_options *o)
 
 	(void)strftime(started, sizeof(started), "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &tm));
 	return json_pack("{s:i, s:s, s:s, s:s, s:s, s:s, s:I, s:[]}", "format", 1, "program", "vs-conform " VS_VERSION,
-			 "device", o->name, "target", o->verbs != NULL ? "verbs" : "sim", "peer",
+			 "device", o->name, "target",
+			 o->agent != NULL   ? "agent"
+			 : o->verbs != NULL ? "verbs"
+					    : "sim",
+			 "peer",
 			 o->peer != NULL    ? o->peer
 			 : o->verbs != NULL ? "script over udp, loop"
 					    : "script, engine",
@@ -111,7 +115,7 @@ int main(int argc, char **argv)
 {
 	struct vc_options o;
 	struct vc_suite suite;
-	char why[256] = "";
+	char why[640] = "";
 	int rc;
 
 	if (argc > 1 && strcmp(argv[1], "diff") == 0)
@@ -132,7 +136,9 @@ int main(int argc, char **argv)
 	else if (rc == VC_OK && o.explain)
 		rc = vc_explain(&suite);
 	else if (rc == VC_OK && o.verbs != NULL && !vc_verbs_try(&o, why, sizeof(why)))
-		rc = (vc_complain("--device %s: %s", o.verbs, why), VC_USAGE);
+		rc = (vc_complain("--%s %s: %s", o.agent != NULL ? "agent" : "device",
+				  o.agent != NULL ? o.agent : o.verbs, why),
+		      VC_USAGE);
 	else if (rc == VC_OK)
 		rc = run(&o, &suite);
 	vc_suite_free(&suite);

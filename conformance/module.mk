@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
 # conformance/: vs-conform, and the cases that it runs.
-CONFORM_SRCS  := $(sort $(wildcard conformance/*.c))
+CONFORM_SRCS  := $(sort $(wildcard conformance/*.c)) conformance/agent/line.c conformance/agent/msg.c
 CONFORM_BIN   := $(B)/bin/vs-conform
 ALL           += $(CONFORM_BIN)
 INSTALL_BINS  += $(CONFORM_BIN)
@@ -8,6 +8,18 @@ INSTALL_MANS  += docs/man/vs-conform.1
 INSTALL_FILES += conformance/inventory.tsv:share/verbscope/conformance/inventory.tsv \
 		 $(foreach f,$(wildcard conformance/cases/*/*.drill),$(f):share/verbscope/$(f))
 CHECK_TARGETS += check-conform
+
+# vs-agent: the verbs half of the target alone, so that a guest or a small host can run it: it needs libc and nothing else.
+AGENT_SRCS    := $(sort $(wildcard conformance/agent/*.c)) \
+		 $(patsubst %,conformance/%.c,lag verbs_lib verbs_object verbs_qp verbs_work)
+AGENT_BIN     := $(B)/bin/vs-agent
+ALL           += $(AGENT_BIN)
+INSTALL_BINS  += $(AGENT_BIN)
+INSTALL_MANS  += docs/man/vs-agent.1
+
+$(AGENT_BIN): $(call obj,$(AGENT_SRCS)) $(LIBJUDGE) $(LIBWIRE)
+	@mkdir -p $(@D)
+	$(CC) $(OPT) $(SANFLAGS) $(LDFLAGS) -o $@ $^
 
 # report.html as C strings, which are longer than C promises to take in one.
 $(B)/obj/conformance/page.o: conformance/report.html conformance/page.awk

@@ -15,6 +15,7 @@ enum {
 	OPT_CASES = 256,
 	OPT_FILE,
 	OPT_DEVICE,
+	OPT_AGENT,
 	OPT_PEER,
 	OPT_ENCAP,
 	OPT_JSON,
@@ -38,6 +39,7 @@ static const struct option longopts[] = {
 	{"cases", required_argument, NULL, OPT_CASES},
 	{"file", required_argument, NULL, OPT_FILE},
 	{"device", required_argument, NULL, OPT_DEVICE},
+	{"agent", required_argument, NULL, OPT_AGENT},
 	{"peer", required_argument, NULL, OPT_PEER},
 	{"encap", required_argument, NULL, OPT_ENCAP},
 	{"json", required_argument, NULL, OPT_JSON},
@@ -74,6 +76,7 @@ static const char help_text[] =
 	"  --device NAME      sim (the simulator; usual), sim:SETTINGS, ref0 (the reference device), or a device of "
 	"the\n"
 	"                     installed libibverbs\n"
+	"  --agent COMMAND    the device is where this command starts vs-agent: 'ssh user@host vs-agent'\n"
 	"  --peer udp:ADDR    who talks to a device: a UDP socket of this host (ref0: chosen); loop: nobody, so that "
 	"only\n"
 	"                     cases with two ends on the device are run\n"
@@ -186,6 +189,9 @@ static bool take(struct vc_options *o, int opt, char **argv)
 		return take_file(o, optarg);
 	case OPT_DEVICE:
 		return take_device(o, optarg);
+	case OPT_AGENT:
+		o->agent = optarg;
+		return true;
 	case OPT_PEER:
 		return take_peer(o, optarg);
 	case OPT_ENCAP:
@@ -242,6 +248,20 @@ static bool take(struct vc_options *o, int opt, char **argv)
 	}
 }
 
+/* --device says which of its devices; nothing: the one that it has. */
+static bool behind_agent(struct vc_options *o)
+{
+	if (o->device != NULL || strchr(o->name, ' ') != NULL || strlen(o->name) >= 64) {
+		vc_complain("--agent goes with --device NAME, a device of that host, or without any");
+		return false;
+	}
+	if (o->verbs == NULL)
+		o->verbs = o->name = "";
+	if (*o->name == '\0')
+		o->name = "agent";
+	return true;
+}
+
 bool vc_options_read(struct vc_options *o, int argc, char **argv, int *exit_code)
 {
 	long cores = sysconf(_SC_NPROCESSORS_ONLN);
@@ -261,6 +281,8 @@ bool vc_options_read(struct vc_options *o, int argc, char **argv, int *exit_code
 	}
 	o->pattern = argv + optind;
 	o->n_patterns = (size_t)(argc - optind);
+	if (o->agent != NULL && !behind_agent(o))
+		return false;
 	o->silent = is_stdout(o->json) || is_stdout(o->tap) || is_stdout(o->junit) || is_stdout(o->html);
 	if (o->jobs == 0) /* cases on a device wait most of the time */
 		o->jobs = (cores > 0 && cores <= 32 ? (unsigned)cores : 1u) * (o->verbs != NULL ? 2u : 1u);

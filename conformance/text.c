@@ -81,7 +81,9 @@ static void rerun(const json_t *r, const struct vc_options *o)
 	char name[VC_NAME];
 
 	printf("    again: vs-conform");
-	if (strcmp(o->name, "sim") != 0)
+	if (o->agent != NULL)
+		printf(" --agent '%s'", o->agent);
+	if (strcmp(o->name, "sim") != 0 && (o->agent == NULL || *o->verbs != '\0'))
 		printf(" --device '%s'", o->name);
 	if (o->peer != NULL)
 		printf(" --peer %s", o->peer);

@@ -9,6 +9,8 @@
  *   verbs_qp.c       queue pairs
  *   verbs_work.c     work requests, completions, events
  *
+ * The target `agent` (remote.h) is the same with the device on another host.
+ *
  * A process has one device, opened once and used by run after run; all objects are fresh in each.
  */
 #ifndef CONFORM_VERBS_H
@@ -76,6 +78,7 @@ struct vc_verbs {
 	struct ibv_device_attr attr;
 	struct vc_gids gids;
 	struct vc_peer *peer; /* NULL: there is none */
+	struct vc_link *link; /* to the agent that has the device (remote.h); NULL: it is in this process */
 	bool reference;       /* it is ref0 */
 	unsigned runs;
 };
@@ -85,6 +88,8 @@ struct vc_verbs {
  * a second call gives the same.
  */
 struct vc_verbs *vc_verbs_open(const struct vc_options *o, char *why, size_t cap);
+/* The library of this host alone. */
+bool vc_library_open(struct vc_verbs *v, char *why, size_t cap);
 /* The device alone. With keep_address ref0 takes the address that its environment says. */
 bool vc_device_open(struct vc_verbs *v, const char *name, bool keep_address, char *why, size_t cap);
 /* Takes a GID of the device to the others, where it is the one to use. */
@@ -148,7 +153,8 @@ struct vc_target {
 	int groups_fd; /* a lock; -1: none */
 	struct vc_waiting waiting[VC_WAITING];
 	unsigned n_waiting;
-	char lacks[128];
+	struct vc_remote *remote; /* of the target `agent` */
+	char lacks[128], gone[768];
 };
 
 static inline struct vc_target *vc_self(struct dr_target *t)

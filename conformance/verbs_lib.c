@@ -178,13 +178,18 @@ static bool open_device(struct vc_verbs *v, const char *name, char *why, size_t 
 	return find_gids(v, why, cap);
 }
 
+bool vc_library_open(struct vc_verbs *v, char *why, size_t cap)
+{
+	return load(v, "libibverbs.so.1", why, cap);
+}
+
 bool vc_device_open(struct vc_verbs *v, const char *name, bool keep_address, char *why, size_t cap)
 {
-	const char *path = "libibverbs.so.1";
+	const char *path;
 
 	v->reference = strcmp(name, "ref0") == 0;
 	if (!v->reference)
-		return load(v, path, why, cap) && open_device(v, name, why, cap);
+		return vc_library_open(v, why, cap) && open_device(v, name, why, cap);
 	path = library_of_ref0();
 	if (path == NULL) {
 		(void)snprintf(

@@ -9,7 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "verbs.h"
+#include "remote.h"
 
 #define TRIES 16u
 
@@ -66,22 +66,28 @@ void vc_groups_left(struct vc_target *t)
 
 /* ---- both ---- */
 
+static bool is_on_loopback(const struct vc_verbs *v)
+{
+	return v->gids.has[EN_ROCEV2_IPV4] && v->gids.gid[EN_ROCEV2_IPV4][12] == 127;
+}
+
 static bool open_all(struct vc_verbs *v, const struct vc_options *o, char *why, size_t cap)
 {
 	const char *address = o->peer != NULL && strncmp(o->peer, "udp:", 4) == 0 ? o->peer + 4 : NULL;
 
-	if (!vc_device_open(v, o->verbs, false, why, cap))
+	if (o->agent != NULL ? !vc_remote_connect(v, o, why, cap) : !vc_device_open(v, o->verbs, false, why, cap))
 		return false;
-	return (address == NULL && !v->reference) || open_peer(v, address, why, cap);
+	return v->peer != NULL || (address == NULL && !is_on_loopback(v)) || open_peer(v, address, why, cap);
 }
 
 struct vc_verbs *vc_verbs_open(const struct vc_options *o, char *why, size_t cap)
 {
 	static struct vc_verbs v;
 	static bool tried, good;
-	static char reason[256];
+	static char reason[640];
 
-	if (!tried)
+	/* An agent that has died is replaced. */
+	if (!tried || (o->agent != NULL && (v.link == NULL || v.link->over[0] != '\0')))
 		good = open_all(&v, o, reason, sizeof(reason));
 	tried = true;
 	(void)snprintf(why, cap, "%s", reason);
@@ -99,7 +105,7 @@ bool vc_verbs_try(const struct vc_options *o, char *why, size_t cap)
 		return false;
 	pid = fork();
 	if (pid == 0) {
-		char text[256] = "";
+		char text[640] = "";
 		bool good = vc_verbs_open(o, text, sizeof(text)) != NULL;
 
 		(void)!write(fd[1], text, good ? 0 : strlen(text));

@@ -16,7 +16,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "verbs.h"
+#include "remote.h"
 
 #define NAP_NS 200000u
 #define SETTLE_NS 10000000u
@@ -112,8 +112,11 @@ static uint64_t t_now(struct dr_target *dt)
 
 static uint64_t t_lag_ns(struct dr_target *dt)
 {
-	vc_lag_watch(&vc_self(dt)->lag, vc_now_ns(), true);
-	return vc_self(dt)->lag.longest_ns;
+	struct vc_target *t = vc_self(dt);
+	uint64_t theirs = t->remote != NULL ? vc_remote_lag_ns(t) : 0;
+
+	vc_lag_watch(&t->lag, vc_now_ns(), true);
+	return t->lag.longest_ns > theirs ? t->lag.longest_ns : theirs;
 }
 
 static bool look(struct vc_target *t)
@@ -127,6 +130,8 @@ static bool look(struct vc_target *t)
 		peer->ops->flush(peer);
 		(void)peer->ops->receive(peer, 64, on_frame, t);
 	}
+	if (t->remote != NULL)
+		vc_remote_hear(t, false);
 	if (t->heard != before)
 		t->heard_ns = now;
 	return t->heard != before;
@@ -135,9 +140,13 @@ static bool look(struct vc_target *t)
 static bool t_step(struct dr_target *dt, uint64_t until)
 {
 	struct vc_target *t = vc_self(dt);
-	struct pollfd fd = {.fd = t->v->peer != NULL ? t->v->peer->ops->fd(t->v->peer) : -1, .events = POLLIN};
+	struct pollfd fd[2] = {{.fd = t->v->peer != NULL ? t->v->peer->ops->fd(t->v->peer) : -1, .events = POLLIN},
+			       {.fd = t->remote != NULL ? t->v->link->from : -1, .events = POLLIN}};
+	unsigned before = t->heard;
 	uint64_t now;
 
+	if (t->remote != NULL)
+		vc_remote_step(t, until);
 	if (look(t))
 		return true;
 	now = vc_now_ns();
@@ -145,9 +154,13 @@ static bool t_step(struct dr_target *dt, uint64_t until)
 		uint64_t nap = until - now < NAP_NS ? until - now : NAP_NS;
 		const struct timespec ts = {0, (long)nap};
 
-		(void)ppoll(&fd, 1, &ts, NULL);
+		(void)ppoll(fd, 2, &ts, NULL);
 	}
-	return look(t) || vc_now_ns() < until;
+	if (look(t) || vc_now_ns() < until)
+		return true;
+	if (t->remote != NULL) /* what happened there up to now may be on its way */
+		vc_remote_hear(t, true);
+	return t->heard != before;
 }
 
 static bool t_idle(struct dr_target *dt)
@@ -255,6 +268,7 @@ static void t_destroy(struct dr_target *dt)
 	struct vc_target *t = vc_self(dt);
 
 	vc_handles_free(t);
+	vc_remote_close(t);
 	if (t->groups_fd >= 0)
 		close(t->groups_fd);
 	free(t);
@@ -350,6 +364,8 @@ static void set_ops(struct vc_target *t)
 	vc_object_ops(&t->ops);
 	vc_qp_ops(&t->ops);
 	vc_work_ops(&t->ops);
+	if (t->v->link != NULL)
+		vc_remote_ops(&t->ops);
 	t->t = (struct dr_target){.ops = &t->ops,
 				  .settle_ns = SETTLE_NS,
 				  .patience_ns = PATIENCE_NS,
@@ -392,7 +408,9 @@ struct dr_target *vc_target_open(void *ctx, const struct dr_setup *s, char *why,
 	set_ops(t);
 	while (v->peer != NULL && v->peer->ops->receive(v->peer, 64, discard, NULL) > 0)
 		;
-	if (t->ops.pd_create(&t->t, 0, &pd) < 0 || t->ops.channel_create(&t->t, 0, &channel) < 0) {
+	if (v->link != NULL && vc_remote_open(t, why, cap))
+		return vc_lag_watch(&t->lag, vc_now_ns(), true), &t->t;
+	if (v->link != NULL || t->ops.pd_create(&t->t, 0, &pd) < 0 || t->ops.channel_create(&t->t, 0, &channel) < 0) {
 		(void)snprintf(why, cap, "the device has no protection domain left");
 		t_destroy(&t->t);
 		return NULL;

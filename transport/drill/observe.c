@@ -369,6 +369,13 @@ static void poll_lazy(struct run *r, const struct stmt *st)
 	}
 }
 
+/* By less than the clocks may be wrong: it may have been in time. */
+static bool missed_by_little(const struct run *r, uint64_t time, uint64_t not_before, uint64_t until)
+{
+	return (time > until && time - until <= r->t->clock_error_ns) ||
+	       (time < not_before && not_before - time <= r->t->clock_error_ns);
+}
+
 static enum outcome something(struct run *r, const struct stmt *st, uint64_t start, uint32_t k, bool over,
 			      uint64_t *until)
 {
@@ -389,6 +396,7 @@ static enum outcome something(struct run *r, const struct stmt *st, uint64_t sta
 		return over ? too_late(r, st, start, *until) : PENDING;
 	if (!matches(r, st, k, s, why, sizeof(why), &column))
 		return r->failed ? FAILS : came_instead(r, st, column, s, why);
+	r->res->doubtful |= missed_by_little(r, s->time, not_before, *until);
 	if (s->time > *until) {
 		time_text(s->time - start, text, sizeof(text));
 		(void)snprintf(why, sizeof(why), "too late, after %s", text);
@@ -428,6 +436,7 @@ static bool compare_memory(struct run *r, const struct stmt *st, char *why, size
 		dr_broken(r, st, st->column, "%s has %u bytes", st->left.obj->name, dr_rt(r, st->left.obj)->mem.len);
 		return false;
 	}
+	dr_read_memory(r, dr_rt(r, st->left.obj));
 	mem = dr_rt(r, st->left.obj)->mem.bytes;
 	if (is_fill ? !dr_eval(r, st, st->right.e, &fill) : !dr_bytes(r, st, &st->right, &bytes, &len))
 		return false;
@@ -512,6 +521,8 @@ static enum outcome values(struct run *r, const struct stmt *st)
 		return FAILS;
 	if (dr_compare((enum dr_compare)st->word2, a, b))
 		return HOLDS;
+	if (st->left.e->time && st->right.e->time) /* of two stamps */
+		r->res->doubtful |= (a > b ? a - b : b - a) <= 2 * r->t->clock_error_ns && r->t->clock_error_ns > 0;
 	(void)snprintf(is, sizeof(is), "%llu", (unsigned long long)a);
 	(void)snprintf(want, sizeof(want), "%llu", (unsigned long long)b);
 	if (st->left.e->time && st->right.e->time) {

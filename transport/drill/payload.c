@@ -65,14 +65,16 @@ void dr_payload_region(struct run *r, const struct rt_obj *o)
 }
 
 /* The region that an address is in; they are not next to each other. */
-static const uint8_t *bytes_at(const struct run *r, uint64_t addr, uint32_t len)
+static const uint8_t *bytes_at(struct run *r, uint64_t addr, uint32_t len)
 {
 	for (unsigned i = 0; i < r->p->n_objs; i++) {
 		const struct dr_memory *m = &r->obj[i].mem;
 
-		if (r->p->obj[i]->kind == O_MR && m->h != NULL && addr - m->addr <= m->len &&
-		    len <= m->len - (addr - m->addr))
-			return m->bytes + (addr - m->addr);
+		if (r->p->obj[i]->kind != O_MR || m->h == NULL || addr - m->addr > m->len ||
+		    len > m->len - (addr - m->addr))
+			continue;
+		dr_read_memory(r, &r->obj[i]);
+		return m->bytes + (addr - m->addr);
 	}
 	return NULL;
 }
@@ -152,6 +154,16 @@ bool dr_payload_known(const struct run *r, const struct vs_pkt *p)
 			return true;
 	}
 	return !any;
+}
+
+bool dr_payload_known_now(struct run *r, const struct vs_pkt *p)
+{
+	if (r->t->ops->mr_read == NULL)
+		return false;
+	for (unsigned i = 0; i < r->p->n_objs; i++)
+		if (r->p->obj[i]->kind == O_MR)
+			dr_read_memory(r, &r->obj[i]);
+	return dr_payload_known(r, p);
 }
 
 void dr_payload_free(struct run *r)

@@ -27,6 +27,12 @@ static void verdict(struct run *r, const struct stmt *st, unsigned column, enum 
 		return;
 	r->failed = true;
 	r->res->verdict = v;
+	if (r->t != NULL && r->t->gone != NULL) { /* whatever was seen, it was not the device's doing */
+		r->res->verdict = VS_VERDICT_ERROR;
+		(void)snprintf(e->text, sizeof(e->text), "%s", r->t->gone);
+		dr_error_at(e, st != NULL ? st->line : r->line, st != NULL ? column : 1, r->d->text, r->d->len);
+		return;
+	}
 	if (r->t != NULL && r->t->lacks != NULL) {
 		r->res->verdict = VS_VERDICT_SKIP;
 		(void)snprintf(e->text, sizeof(e->text), "%s", r->t->lacks);
@@ -231,6 +237,12 @@ bool dr_memory(struct run *r, const struct stmt *st, const struct value *v, uint
 	return true;
 }
 
+void dr_read_memory(struct run *r, struct rt_obj *o)
+{
+	if (o->mem.h != NULL && r->t->ops->mr_read != NULL)
+		r->t->ops->mr_read(r->t, &o->mem);
+}
+
 bool dr_bytes(struct run *r, const struct stmt *st, const struct value *v, const uint8_t **bytes, uint32_t *len)
 {
 	uint64_t n = 0;
@@ -257,6 +269,7 @@ bool dr_bytes(struct run *r, const struct stmt *st, const struct value *v, const
 			dr_broken(r, st, st->column, "%s has %u bytes", v->obj->name, dr_rt(r, v->obj)->mem.len);
 			return false;
 		}
+		dr_read_memory(r, dr_rt(r, v->obj));
 		*bytes = dr_rt(r, v->obj)->mem.bytes + from;
 		*len = to - from;
 		return true;
@@ -297,7 +310,7 @@ static struct seen *push(struct run *r, enum seen_kind kind, int node, size_t ex
 		return NULL;
 	}
 	s->node = node;
-	s->time = r->t->ops->now(r->t);
+	s->time = kind != SEEN_PACKET && r->t->ops->when != NULL ? r->t->ops->when(r->t) : r->t->ops->now(r->t);
 	s->line = r->line;
 	if (r->tail[kind] != NULL)
 		r->tail[kind]->next = s;
@@ -321,7 +334,8 @@ void dr_frame_heard(void *ctx, uint64_t now, enum vs_link link, const uint8_t *f
 	memcpy(s->frame, frame, len);
 	s->parsed = vs_pkt_parse(&s->pkt, link, 0, s->frame, len, len, 0) == VS_OK;
 	s->good = s->parsed && vs_icrc_check(&s->pkt, s->frame, NULL) == VS_CRC_GOOD;
-	if (s->good && !(r->p->waived >> WV_PAYLOAD & 1) && !dr_payload_known(r, &s->pkt))
+	if (s->good && !(r->p->waived >> WV_PAYLOAD & 1) && !dr_payload_known(r, &s->pkt) &&
+	    !dr_payload_known_now(r, &s->pkt))
 		dr_verdict(r, NULL, 0, "a packet with PSN 0x%06x carries bytes that nobody gave the device",
 			   s->pkt.bth.psn);
 }
@@ -389,6 +403,8 @@ bool dr_pass(struct run *r, uint64_t until)
 	bool more = r->t->ops->step(r->t, until);
 
 	dr_hear(r);
+	if (r->t->gone != NULL)
+		dr_verdict(r, NULL, 0, "%s", r->t->gone);
 	(void)dr_step(r);
 	return more && !r->failed;
 }
@@ -530,8 +546,8 @@ static void statements(struct run *r, const struct stmt *st, uint64_t start, boo
 			dr_execute(r, st);
 		if (!r->failed)
 			dr_hear(r);
-		if (r->t->lacks != NULL)
-			dr_verdict(r, st, st->column, "%s", r->t->lacks);
+		if (r->t->lacks != NULL || r->t->gone != NULL)
+			dr_verdict(r, st, st->column, "%s", r->t->gone != NULL ? r->t->gone : r->t->lacks);
 	}
 }
 

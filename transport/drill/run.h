@@ -120,15 +120,17 @@ bool dr_value(struct run *r, const struct stmt *st, int id, uint64_t fallback, u
 bool dr_memory(struct run *r, const struct stmt *st, const struct value *v, uint32_t *from, uint32_t *to);
 /* The bytes that a value stands for, `count` pattern bytes made up for a number. */
 bool dr_bytes(struct run *r, const struct stmt *st, const struct value *v, const uint8_t **bytes, uint32_t *len);
-bool dr_step(struct run *r);                 /* one more thing happens; false: too many did */
-bool dr_pass(struct run *r, uint64_t until); /* lets time pass: false when it is `until` */
-void dr_hear(struct run *r);                 /* takes what happened into the queues */
+void dr_read_memory(struct run *r, struct rt_obj *o); /* its bytes are as the device has them */
+bool dr_step(struct run *r);                          /* one more thing happens; false: too many did */
+bool dr_pass(struct run *r, uint64_t until);          /* lets time pass: false when it is `until` */
+void dr_hear(struct run *r);                          /* takes what happened into the queues */
 void dr_frame_heard(void *ctx, uint64_t now, enum vs_link link, const uint8_t *frame, size_t len);
 
 /* payload.c */
 void dr_payload_region(struct run *r, const struct rt_obj *o); /* it was filled */
 void dr_payload_posted(struct run *r, const struct vs_send_wr *wr);
 bool dr_payload_known(const struct run *r, const struct vs_pkt *p); /* false: nobody gave the device these bytes */
+bool dr_payload_known_now(struct run *r, const struct vs_pkt *p);   /* the same, after a new look at the memory */
 void dr_payload_free(struct run *r);
 
 /* packet.c */

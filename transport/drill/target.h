@@ -5,7 +5,7 @@
  * The runner makes verbs calls, puts frames of the script's peer on the wire, lets time pass, and hears what
  * happened. Nodes are numbered as in the script. Handles (void *) are the target's own; calls return 0 or a
  * negative vs_err, and `reason` then says why. Memory is read and written at `bytes`: a remote target keeps a
- * copy there and brings it up to date in `step`.
+ * copy there, which mr_read brings up to date.
  */
 #ifndef VS_DRILL_TARGET_H
 #define VS_DRILL_TARGET_H
@@ -94,6 +94,8 @@ struct dr_target_ops {
 	int (*mr_rereg)(struct dr_target *t, struct dr_memory *m, unsigned flags, void *pd, uint32_t access,
 			uint32_t from, uint32_t to);
 	void (*mr_written)(struct dr_target *t, struct dr_memory *m); /* the script changed `bytes` */
+	void (*mr_read)(struct dr_target *t,
+			struct dr_memory *m); /* it looks at them; NULL: they are the device's own */
 	int (*mw_alloc)(struct dr_target *t, int node, void *pd, enum vs_mw_type type, void **h);
 	uint32_t (*mw_rkey)(struct dr_target *t, void *h, bool posted); /* posted: of the newest bind */
 	int (*qp_create)(struct dr_target *t, int node, void *pd, const struct vs_qp_init *init, void **h,
@@ -108,7 +110,8 @@ struct dr_target_ops {
 	int (*post_send)(struct dr_target *t, void *qp,
 			 const struct vs_send_wr *wr); /* handles in it are the target's */
 	int (*post_recv)(struct dr_target *t, void *qp, void *srq, const struct vs_recv_wr *wr);
-	/* what happened: 1 and it, or 0 */
+	/* what happened: 1 and it, or 0; `when` is about the newest, NULL: just now */
+	uint64_t (*when)(struct dr_target *t);
 	int (*cq_poll)(struct dr_target *t, void *cq, struct vs_wc *wc);
 	void (*cq_arm)(struct dr_target *t, void *cq, bool solicited);
 	int (*comp_event)(struct dr_target *t, int node, void **cq);
@@ -136,9 +139,12 @@ struct dr_target {
 	uint64_t patience_ns;             /* how long a state, a counter or memory may take to become what is claimed */
 	uint64_t slack_ns;                /* what upper bounds are longer by */
 	uint64_t early_ns;                /* what the clocks may be wrong by: lower bounds are shorter by that */
+	uint64_t clock_error_ns;          /* what misses a bound by less may not have missed it: another host's clock */
 	uint32_t peer_qpn, peer_qpn_step; /* numbers of the peer's queue pairs */
 	/* The target can't do what the script asks for: why. The run is then a SKIP. */
 	const char *lacks;
+	/* The target is not there any more: why. The run is then an ERROR. */
+	const char *gone;
 };
 
 /* Opens a target. NULL: `why` says what is wrong; with *skip it is not wrong but more than the target has. */

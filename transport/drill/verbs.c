@@ -446,6 +446,7 @@ static void set_memory(struct run *r, const struct stmt *st)
 		dr_broken(r, st, st->column, "%s has %u bytes", st->left.obj->name, rt->mem.len);
 		return;
 	}
+	dr_read_memory(r, rt); /* what is left alone stays as it is */
 	if (st->right.kind == V_NUMBER) {
 		if (!dr_eval(r, st, st->right.e, &fill))
 			return;

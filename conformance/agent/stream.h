@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/* stream.h - what the command line of vs-agent leads to. */
+#ifndef AG_STREAM_H
+#define AG_STREAM_H
+
+#define AG_NAME 64u /* bytes of a device's name */
+
+/* Standard input and output, or the device `serial`. An exit code. */
+int ag_serve(const char *device, const char *serial);
+/* "vs-agent: text" on stderr; 2. */
+__attribute__((format(printf, 1, 2))) int ag_fail(const char *format, ...);
+
+#endif
