@@ -310,6 +310,7 @@ static void r_mr_written(struct dr_target *dt, struct dr_memory *m)
 	struct vc_object *o = m->h;
 	struct ag_piece p;
 	uint32_t at = 0;
+	bool any = false;
 
 	while (ag_changed(o->bytes, o->known, o->len, &at, &p)) {
 		struct ag_line *l = vc_link_begin_told(link_of(dt), p.fill ? "fill" : "put");
@@ -323,8 +324,12 @@ static void r_mr_written(struct dr_target *dt, struct dr_memory *m)
 			ag_put_bytes(l, o->bytes + p.off, p.len);
 		}
 		vc_link_tell(link_of(dt));
+		any = true;
 	}
-	vc_self(dt)->remote->step_until_ns = 0;
+	if (!any)
+		return;
+	(void)request(dt, "look"); /* the device has it before the peer does anything */
+	(void)vc_remote_ask_nothing(dt);
 }
 
 static void r_mr_read(struct dr_target *dt, struct dr_memory *m)
