@@ -17,6 +17,7 @@
  *   known.c      deviation files and profiles
  *   verbs*.c     the target `verbs` (verbs.h)
  *   remote*.c    the target `agent` (remote.h); agent/ is the program at its far side
+ *   program.c    the target `program`: what a program does by itself
  *   pool.c       worker processes
  *   text.c       the report on a terminal
  *   formats.c    JSON, TAP, JUnit
@@ -132,6 +133,7 @@ struct vc_options {
 	const char *device;                                  /* settings of the simulator; NULL: none */
 	const char *verbs;                                   /* device of libibverbs; NULL: the simulator */
 	const char *agent;                                   /* command that leads to who has it; NULL: we have */
+	const char *program;                                 /* a command; NULL: a device */
 	const char *peer, *encap;                            /* NULL: the usual one */
 	const char *json, *junit, *tap, *html, *profile_out; /* files to write; NULL: none */
 	const char *deviations;                              /* file of known deviations; NULL: none */
@@ -216,6 +218,12 @@ bool vc_verbs_try(const struct vc_options *o, char *why, size_t cap);
 json_t *vc_job_run(const struct vc_options *o, const struct vc_case *c, unsigned vector);
 /* What a result is when nothing of the run could be known. */
 json_t *vc_job_lost(const struct vc_case *c, unsigned vector, const char *reason);
+
+/* ---- program.c ---- */
+
+/* Runs the program of the options, and one vector of the script on what it did. */
+void vc_program_run(const struct vc_options *o, const struct vc_case *c, unsigned vector,
+		    const struct vs_drill_env *env, struct vs_drill_result *res);
 
 /* ---- detail.c ---- */
 

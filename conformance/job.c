@@ -112,7 +112,9 @@ static void set_evidence(json_t *o, const struct vc_case *c, const struct vs_dri
 static void run_on_target(const struct vc_options *o, const struct vc_case *c, unsigned vector,
 			  const struct vs_drill_env *env, struct vs_drill_result *res)
 {
-	if (c->in_c != NULL) {
+	if (o->program != NULL) {
+		vc_program_run(o, c, vector, env, res);
+	} else if (c->in_c != NULL) {
 		*res = (struct vs_drill_result){.verdict = VS_VERDICT_PASS};
 		c->in_c->run(o, env, res);
 	} else if (o->verbs == NULL)

@@ -68,6 +68,7 @@ static json_t *new_report(const struct vc_options *o)
 	return json_pack("{s:i, s:s, s:s, s:s, s:s, s:s, s:I, s:[]}", "format", 1, "program", "vs-conform " VS_VERSION,
 			 "device", o->name, "target",
 			 o->agent != NULL   ? "agent"
+			 o->program != NULL ? "program"
 			 : o->verbs != NULL ? "verbs"
 					    : "sim",
 			 "peer",

@@ -36,6 +36,7 @@ check-conform: all $(B)/tests/misbehave ## the conformance suite on the simulato
 	@$(CONFORM_BIN) --quiet --jobs $(JOBS)
 	@$(CONFORM_BIN) --quiet --device ref0
 	@conformance/tests/run.sh $(B)
+	@conformance/tests/program.sh $(B)
 	@$(B)/tests/misbehave $(MISBEHAVE_SEEDS)
 
 # A device that misbehaves at random. MISBEHAVE_SEEDS=20000: the long form.

@@ -17,6 +17,7 @@ enum {
 	OPT_DEVICE,
 	OPT_AGENT,
 	OPT_PEER,
+	OPT_PROGRAM,
 	OPT_ENCAP,
 	OPT_JSON,
 	OPT_TAP,
@@ -40,6 +41,7 @@ static const struct option longopts[] = {
 	{"file", required_argument, NULL, OPT_FILE},
 	{"device", required_argument, NULL, OPT_DEVICE},
 	{"agent", required_argument, NULL, OPT_AGENT},
+	{"program", required_argument, NULL, OPT_PROGRAM},
 	{"peer", required_argument, NULL, OPT_PEER},
 	{"encap", required_argument, NULL, OPT_ENCAP},
 	{"json", required_argument, NULL, OPT_JSON},
@@ -80,6 +82,10 @@ static const char help_text[] =
 	"  --peer udp:ADDR    who talks to a device: a UDP socket of this host (ref0: chosen); loop: nobody, so that "
 	"only\n"
 	"                     cases with two ends on the device are run\n"
+	"  --program CMD      a program that makes the calls itself, on the simulated wire; scripts (--file) say what "
+	"it "
+	"has\n"
+	"                     to do; a word $NAME is the value of that name in the vector\n"
 	"  --encap E          rocev2-ipv4, rocev2-ipv6, rocev1, ib, ib-grh: overrides the scripts\n"
 	"  --json FILE        all results, for programs and for comparing\n"
 	"  --html FILE        one page that shows everything, without a network\n"
@@ -194,6 +200,9 @@ static bool take(struct vc_options *o, int opt, char **argv)
 		return true;
 	case OPT_PEER:
 		return take_peer(o, optarg);
+	case OPT_PROGRAM:
+		o->program = o->name = optarg;
+		return true;
 	case OPT_ENCAP:
 		return take_encap(o, optarg);
 	case OPT_JSON:

@@ -84,7 +84,7 @@ static void rerun(const json_t *r, const struct vc_options *o)
 	if (o->agent != NULL)
 		printf(" --agent '%s'", o->agent);
 	if (strcmp(o->name, "sim") != 0 && (o->agent == NULL || *o->verbs != '\0'))
-		printf(" --device '%s'", o->name);
+		printf(" --%s '%s'", o->program != NULL ? "program" : "device", o->name);
 	if (o->peer != NULL)
 		printf(" --peer %s", o->peer);
 	if (o->encap != NULL)

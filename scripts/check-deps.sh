@@ -50,7 +50,7 @@ monitor: vs/monitor.h rules.def
 ladder: vs/ladder.h
 sim: vs/sim.h
 io: vs/pktio.h vs/inject.h vs/udpio.h
-drill: vs/drill.h
+drill: vs/drill.h vs/program.h
 EOF
 }
 

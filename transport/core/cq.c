@@ -7,6 +7,17 @@
  */
 #include "core.h"
 
+static void cq_event(struct vs_cq *cq, enum vs_event_type type, int rc)
+{
+	const uint64_t ret = (uint64_t)(int64_t)rc;
+	const uint64_t created[] = {cq->size, cq->number, ret}, destroyed[] = {cq->number, ret};
+
+	if (type == VS_EV_DEV_CREATE_CQ)
+		vs_ev(cq->dev, type, NULL, 0, 3, created);
+	else
+		vs_ev(cq->dev, type, NULL, 0, 2, destroyed);
+}
+
 struct vs_cq *vs_cq_create(struct vs_dev *dev, uint32_t cqe, uint64_t cookie, int *err)
 {
 	struct vs_cq *cq;
@@ -36,6 +47,7 @@ struct vs_cq *vs_cq_create(struct vs_dev *dev, uint32_t cqe, uint64_t cookie, in
 	vs_list_init(&cq->event_link);
 	vs_list_add_tail(&dev->cqs, &cq->link);
 	dev->n_cq++;
+	cq_event(cq, VS_EV_DEV_CREATE_CQ, VS_OK);
 	*err = VS_OK;
 	return cq;
 }
@@ -70,10 +82,15 @@ static void cut_off_users(struct vs_cq *cq)
 int vs_cq_destroy(struct vs_cq *cq)
 {
 	if (cq->users > 0) {
-		if (!VS_DEVIATES(cq->dev, CQ_DESTROY_IN_USE))
-			return vs_refuse(cq->dev, VS_ERR_BUSY, VS_REASON_IN_USE); /* C11-17 */
+		if (!VS_DEVIATES(cq->dev, CQ_DESTROY_IN_USE)) {
+			int rc = vs_refuse(cq->dev, VS_ERR_BUSY, VS_REASON_IN_USE); /* C11-17 */
+
+			cq_event(cq, VS_EV_DEV_DESTROY_CQ, rc);
+			return rc;
+		}
 		cut_off_users(cq);
 	}
+	cq_event(cq, VS_EV_DEV_DESTROY_CQ, VS_OK);
 	vs_cq_free(cq);
 	return VS_OK;
 }

@@ -6,6 +6,7 @@
 
 struct vs_pd *vs_pd_create(struct vs_dev *dev, int *err)
 {
+	const uint64_t made[] = {0};
 	struct vs_pd *pd = NULL;
 
 	if (dev->n_pd < dev->attr.max_pd)
@@ -18,6 +19,7 @@ struct vs_pd *vs_pd_create(struct vs_dev *dev, int *err)
 	vs_list_init(&pd->link);
 	vs_list_add_tail(&dev->pds, &pd->link);
 	dev->n_pd++;
+	vs_ev(dev, VS_EV_DEV_ALLOC_PD, NULL, 0, 1, made);
 	*err = VS_OK;
 	return pd;
 }
@@ -33,10 +35,13 @@ void vs_pd_free(struct vs_pd *pd)
 
 int vs_pd_destroy(struct vs_pd *pd)
 {
-	if (pd->users > 0)
-		return vs_refuse(pd->dev, VS_ERR_BUSY, VS_REASON_IN_USE);
-	vs_pd_free(pd);
-	return VS_OK;
+	int rc = pd->users > 0 ? vs_refuse(pd->dev, VS_ERR_BUSY, VS_REASON_IN_USE) : VS_OK;
+	const uint64_t a[] = {(uint64_t)(int64_t)rc};
+
+	vs_ev(pd->dev, VS_EV_DEV_DEALLOC_PD, NULL, 0, 1, a);
+	if (rc == VS_OK)
+		vs_pd_free(pd);
+	return rc;
 }
 
 static bool is_zero(const uint8_t *p, size_t n)

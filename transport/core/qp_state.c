@@ -300,6 +300,17 @@ static void apply(struct vs_qp *qp, const struct vs_qp_attr *wanted, uint32_t ma
 		enter(qp, from, to);
 }
 
+static void attr_event(struct vs_qp *qp)
+{
+	const struct vs_qp_attr *q = &qp->attr;
+	const uint64_t a[] = {
+		q->sq_psn,      q->rq_psn,    q->dest_qpn,      vs_mtu_bytes(q->path_mtu), q->timeout,
+		q->retry_cnt,   q->rnr_retry, q->min_rnr_timer, q->max_rd_atomic,          q->max_dest_rd_atomic,
+		q->access_flags};
+
+	vs_ev(qp->dev, VS_EV_QP_ATTR, qp, qp->dev->cause, 11, a);
+}
+
 int vs_qp_modify(struct vs_qp *qp, const struct vs_qp_attr *attr, uint32_t mask)
 {
 	struct vs_dev *dev = qp->dev;
@@ -315,8 +326,10 @@ int vs_qp_modify(struct vs_qp *qp, const struct vs_qp_attr *attr, uint32_t mask)
 		rc = vs_refuse(dev, r == VS_REASON_QKEY_PRIVILEGED ? VS_ERR_PERM : VS_ERR_INVAL, r);
 	a[3] = (uint64_t)(int64_t)rc;
 	dev->cause = vs_ev(dev, VS_EV_VERB_MODIFY_QP, qp, 0, 4, a);
-	if (rc == VS_OK)
+	if (rc == VS_OK) {
 		apply(qp, &wanted, mask, to);
+		attr_event(qp);
+	}
 	dev->cause = 0;
 	return rc;
 }

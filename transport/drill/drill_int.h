@@ -413,8 +413,10 @@ struct stmt {
 	struct expr *within, *quiet, *not_before;
 	struct obj *as;
 	bool coalesce;
-	bool perhaps;     /* (refusal allowed) */
-	bool named;       /* S_RECEIVE, S_NOTHING: of this queue pair alone */
+	bool perhaps; /* (refusal allowed) */
+	bool named;   /* S_RECEIVE, S_NOTHING: of this queue pair alone */
+	bool watched; /* S_RECEIVE, S_NOTHING: what an engine sends; `obj` is the other end, NULL: nobody in particular
+		       */
 	const char *text; /* fault, mark */
 	unsigned text_len;
 	const uint8_t *bytes; /* S_RAW */
@@ -436,11 +438,23 @@ struct program {
 	const char *skip; /* why it is tried nowhere; NULL: it is */
 	uint16_t pkeys[MAX_NODES][MAX_PKEYS];
 	bool raw_peer;
+	uint32_t watched; /* 1 << node: every packet that this engine sends is claimed */
 };
 enum dr_encap { EN_ROCEV2_IPV4, EN_ROCEV2_IPV6, EN_ROCEV1, EN_IB, EN_IB_GRH };
 /* What a script may need of the encapsulation; the other needs are whatever a target says. */
 enum dr_need { ND_ECN = 8, ND_GRH = 10, ND_ETHERNET, ND_UDP, ND_IPV4, ND_IPV6, ND_LRH = 21, ND_LOCAL };
-enum dr_waive { WV_PACKET, WV_COMPLETION, WV_ASYNC, WV_CM, WV_ORDER, WV_MALFORMED, WV_FAULT, WV_MONITOR, WV_PAYLOAD };
+enum dr_waive {
+	WV_PACKET,
+	WV_COMPLETION,
+	WV_ASYNC,
+	WV_CM,
+	WV_ORDER,
+	WV_MALFORMED,
+	WV_FAULT,
+	WV_MONITOR,
+	WV_PAYLOAD,
+	WV_CALL
+};
 
 struct vs_drill {
 	char *text;

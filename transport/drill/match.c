@@ -76,7 +76,8 @@ void dr_packet_text(struct run *r, const struct seen *s, char *buf, size_t cap)
 		return;
 	}
 	for (unsigned i = 0; i < r->p->n_objs; i++)
-		if (r->p->obj[i]->kind == O_QP && r->p->obj[i]->node == s->node && r->obj[i].qpn == s->pkt.bth.destqp)
+		if (r->p->obj[i]->kind == O_QP && r->obj[i].qpn == s->pkt.bth.destqp &&
+		    (r->p->obj[i]->node == s->node || r->p->node[s->node].engine))
 			q = r->p->obj[i];
 	if (q != NULL && vs_opcodes[s->pkt.bth.opcode].flags & VS_OPF_R)
 		base = dr_rt(r, q)->psn;
@@ -320,7 +321,8 @@ bool dr_match(struct run *r, const struct stmt *st, uint32_t k, const struct see
 		another_packet(r, st, k, why, cap);
 		return false;
 	}
-	if (s->pkt.bth.destqp != qpn && dr_opt(st, K_DESTQP) == NULL && s->pkt.bth.destqp != VS_QPN_MULTICAST) {
+	if (s->pkt.bth.destqp != qpn && dr_opt(st, K_DESTQP) == NULL && s->pkt.bth.destqp != VS_QPN_MULTICAST &&
+	    !(st->watched && st->obj == NULL)) {
 		(void)snprintf(why, cap, "it is for queue pair 0x%x, not 0x%x", s->pkt.bth.destqp, qpn);
 		return false;
 	}

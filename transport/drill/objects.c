@@ -14,7 +14,9 @@ bool dr_call(struct run *r, const struct stmt *st, int node, int rc)
 
 	r->call[node].refused = rc < 0;
 	r->call[node].reason = why;
-	if (rc < 0 && o == NULL && !st->perhaps)
+	if (r->t->differs != NULL)
+		dr_verdict(r, st, st->column, "%s", r->t->differs);
+	else if (rc < 0 && o == NULL && !st->perhaps)
 		dr_verdict(r, st, st->column, "the call was refused with %s (%s)", vs_err_name(rc),
 			   vs_reason_info(why)->id);
 	else if (rc >= 0 && o != NULL)

@@ -693,5 +693,8 @@ void dr_leftovers(struct run *r)
 			dr_verdict(r, NULL, 0, "wr=%llu of %s never completed, though its queue pair is in error",
 				   (unsigned long long)p->wr_id, p->q->name);
 	}
+	if (!r->failed && !(r->p->waived >> WV_CALL & 1) && r->t->ops->unclaimed != NULL &&
+	    r->t->ops->unclaimed(r->t, text, sizeof(text)))
+		dr_verdict(r, NULL, 0, "%s", text);
 	dr_idle_fault(r, NULL);
 }

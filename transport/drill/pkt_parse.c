@@ -178,6 +178,32 @@ static bool complete(struct parser *ps, const struct stmt *st)
 	return true;
 }
 
+/* A packet that an engine sends is known by where it goes, as one that the peer gets. */
+static bool other_end(struct parser *ps, struct stmt *st)
+{
+	struct obj *mine = st->obj;
+
+	for (unsigned i = 0; mine == NULL && i < ps->p->n_objs; i++) {
+		struct obj *o = ps->p->obj[i];
+
+		if (o->node != st->node || o->kind != O_QP)
+			continue;
+		for (unsigned k = i + 1; k < ps->p->n_objs; k++) {
+			struct obj *x = ps->p->obj[k];
+
+			if (x->node == st->node && x->kind == O_QP) {
+				PF(ps, st->column, "of which queue pair: %s.%s or %s.%s?", ps->p->node[st->node].name,
+				   o->name, ps->p->node[st->node].name, x->name);
+				return false;
+			}
+		}
+		mine = o;
+	}
+	st->obj = mine != NULL ? mine->peer : NULL;
+	st->named &= st->obj != NULL;
+	return true;
+}
+
 static bool which_qp(struct parser *ps, struct stmt *st)
 {
 	const struct option *to = dr_opt(st, K_TO);
@@ -186,6 +212,8 @@ static bool which_qp(struct parser *ps, struct stmt *st)
 		/* From whichever queue pair of the peer is its other end, or the only one there is. */
 		st->obj = to->v.obj->peer;
 	}
+	if (st->watched)
+		return other_end(ps, st);
 	for (unsigned i = 0; st->obj == NULL && i < ps->p->n_objs; i++) {
 		struct obj *o = ps->p->obj[i];
 
@@ -277,9 +305,16 @@ bool dr_packet_statement(struct parser *ps, int node, struct obj *obj)
 
 	if (st == NULL)
 		return false;
-	if (ps->p->node[node].engine) {
-		PF(ps, ps->t->column, "%s is an engine: it makes its packets itself", ps->p->node[node].name);
+	if (ps->p->node[node].engine && !send) {
+		PF(ps, ps->t->column, "%s is an engine: %s> says what it sends", ps->p->node[node].name,
+		   ps->p->node[node].name);
 		return false;
+	}
+	if (ps->p->node[node].engine) { /* it makes its packets itself: they are watched */
+		st->kind = S_RECEIVE;
+		st->watched = true;
+		ps->p->watched |= 1u << node;
+		send = false;
 	}
 	st->column = ps->l->tok[0].column;
 	st->node = node;
@@ -292,7 +327,7 @@ bool dr_packet_statement(struct parser *ps, int node, struct obj *obj)
 	}
 	if (!send && dr_word(ps, "nothing")) {
 		st->kind = S_NOTHING;
-		return dr_timing(ps, st);
+		return dr_timing(ps, st) && (!st->named || which_qp(ps, st));
 	}
 	if (send && dr_word(ps, "again"))
 		return again(ps, st);

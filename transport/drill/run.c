@@ -321,20 +321,36 @@ static struct seen *push(struct run *r, enum seen_kind kind, int node, size_t ex
 	return s;
 }
 
-void dr_frame_heard(void *ctx, uint64_t now, enum vs_link link, const uint8_t *frame, size_t len)
+static struct seen *push_frame(struct run *r, int node, uint64_t now, enum vs_link link, const uint8_t *frame,
+			       size_t len)
 {
-	struct run *r = ctx;
-	struct seen *s = push(r, SEEN_PACKET, dr_peer_node(r->p), len);
+	struct seen *s = push(r, SEEN_PACKET, node, len);
 
 	if (s == NULL)
-		return;
+		return NULL;
 	s->time = now;
 	s->frame = (uint8_t *)(s + 1);
 	s->len = len;
 	memcpy(s->frame, frame, len);
 	s->parsed = vs_pkt_parse(&s->pkt, link, 0, s->frame, len, len, 0) == VS_OK;
 	s->good = s->parsed && vs_icrc_check(&s->pkt, s->frame, NULL) == VS_CRC_GOOD;
-	if (s->good && !(r->p->waived >> WV_PAYLOAD & 1) && !dr_payload_known(r, &s->pkt) &&
+	return s;
+}
+
+void dr_frame_sent(void *ctx, int node, uint64_t now, enum vs_link link, const uint8_t *frame, size_t len)
+{
+	struct run *r = ctx;
+
+	if (r->p->watched >> node & 1)
+		(void)push_frame(r, node, now, link, frame, len);
+}
+
+void dr_frame_heard(void *ctx, uint64_t now, enum vs_link link, const uint8_t *frame, size_t len)
+{
+	struct run *r = ctx;
+	struct seen *s = push_frame(r, dr_peer_node(r->p), now, link, frame, len);
+
+	if (s != NULL && s->good && !(r->p->waived >> WV_PAYLOAD & 1) && !dr_payload_known(r, &s->pkt) &&
 	    !dr_payload_known_now(r, &s->pkt))
 		dr_verdict(r, NULL, 0, "a packet with PSN 0x%06x carries bytes that nobody gave the device",
 			   s->pkt.bth.psn);
@@ -533,6 +549,8 @@ static void statements(struct run *r, const struct stmt *st, uint64_t start, boo
 				  (unsigned long long)r->max_steps / 10);
 			return;
 		}
+		if (st->watched && !r->t->tells_sent)
+			r->t->lacks = "nobody hears what an engine sends to another one here";
 		if (!first_started)
 			start = r->t->ops->now(r->t);
 		first_started = false;
@@ -544,6 +562,8 @@ static void statements(struct run *r, const struct stmt *st, uint64_t start, boo
 			await(r, st, start);
 		else
 			dr_execute(r, st);
+		if (r->t->differs != NULL)
+			dr_verdict(r, st, st->column, "%s", r->t->differs);
 		if (!r->failed)
 			dr_hear(r);
 		if (r->t->lacks != NULL || r->t->gone != NULL)
@@ -602,7 +622,12 @@ static int encap_of(const struct run *r)
 
 static bool open_target(struct run *r)
 {
-	struct dr_setup s = {.d = r->d, .p = r->p, .env = r->env, .latency_ns = 1000, .ears = {dr_frame_heard, r}};
+	struct dr_setup s = {.d = r->d,
+			     .p = r->p,
+			     .env = r->env,
+			     .vector = r->vector,
+			     .latency_ns = 1000,
+			     .ears = {dr_frame_heard, dr_frame_sent, r}};
 	char why[VS_DRILL_TEXT / 2] = "no memory";
 	bool skip = false;
 
@@ -750,6 +775,7 @@ void dr_run(const struct vs_drill *d, unsigned vector, const struct vs_drill_env
 	r->p = &p;
 	r->env = env != NULL ? env : &none;
 	r->open = open;
+	r->vector = vector;
 	r->open_ctx = ctx;
 	r->res = result;
 	r->max_steps = r->env->max_steps != 0 ? r->env->max_steps : MAX_STEPS;

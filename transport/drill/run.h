@@ -75,6 +75,7 @@ struct run {
 	struct program *p;
 	struct dr_target *t;
 	const struct vs_drill_env *env;
+	unsigned vector;
 	dr_open_fn *open;
 	void *open_ctx;
 	struct vs_drill_result *res;
@@ -125,6 +126,7 @@ bool dr_step(struct run *r);                          /* one more thing happens;
 bool dr_pass(struct run *r, uint64_t until);          /* lets time pass: false when it is `until` */
 void dr_hear(struct run *r);                          /* takes what happened into the queues */
 void dr_frame_heard(void *ctx, uint64_t now, enum vs_link link, const uint8_t *frame, size_t len);
+void dr_frame_sent(void *ctx, int node, uint64_t now, enum vs_link link, const uint8_t *frame, size_t len);
 
 /* payload.c */
 void dr_payload_region(struct run *r, const struct rt_obj *o); /* it was filled */

@@ -189,12 +189,15 @@ static void tap(void *ctx, uint64_t now, int node, enum vs_tap_where where, enum
 	const struct vs_drill_env *env = s->setup.env;
 	struct vs_drill_frame f = {now, "switch", where, link, frame, len};
 
-	if (env->tap == NULL)
-		return;
-	for (unsigned i = 0; i < s->setup.p->n_nodes; i++)
-		if (s->host[i] == node)
-			f.node = s->setup.p->node[i].name;
-	env->tap(env->tap_ctx, &f);
+	for (unsigned i = 0; i < s->setup.p->n_nodes; i++) {
+		if (s->host[i] != node)
+			continue;
+		f.node = s->setup.p->node[i].name;
+		if (where == VS_TAP_SENT)
+			s->setup.ears.sent(s->setup.ears.ctx, (int)i, now, link, frame, len);
+	}
+	if (env->tap != NULL)
+		env->tap(env->tap_ctx, &f);
 }
 
 static void to_peer(void *ctx, uint64_t now, enum vs_link link, const uint8_t *frame, size_t len,
@@ -332,6 +335,7 @@ struct dr_target *dr_sim_open(void *ctx, const struct dr_setup *setup, char *why
 	s->is_global = setup->encap != EN_IB;
 	s->gid_index = gid_index(setup->encap);
 	/* There and back, through a switch, and what a host takes to answer. */
+	s->t.tells_sent = true;
 	s->t.peer_qpn = 0x012345;
 	s->t.peer_qpn_step = 0x111;
 	s->t.patience_ns = s->t.settle_ns = 10000 + 8 * setup->latency_ns;

@@ -26,6 +26,8 @@ struct dr_memory {
 struct dr_ears {
 	void (*frame)(void *ctx, uint64_t now_ns, enum vs_link link, const uint8_t *frame,
 		      size_t len); /* to the peer */
+	void (*sent)(void *ctx, int node, uint64_t now_ns, enum vs_link link, const uint8_t *frame,
+		     size_t len); /* by an engine, whatever becomes of it */
 	void *ctx;
 };
 
@@ -54,6 +56,7 @@ struct dr_setup {
 	const struct vs_drill *d;
 	const struct program *p;
 	const struct vs_drill_env *env;
+	unsigned vector;
 	int encap; /* enum dr_encap */
 	struct dr_node_opt node[MAX_NODES];
 	uint64_t latency_ns, rate_bps;
@@ -74,6 +77,8 @@ struct dr_target_ops {
 	int (*send)(struct dr_target *t, const uint8_t *frame, size_t len);
 	int (*fault)(struct dr_target *t, const char *rule); /* NULL: none any more */
 	const char *(*idle_fault)(struct dr_target *t);      /* name of a rule in force that never acted; NULL: none */
+	/* Something was done that no line of the script claims; NULL: only the script does anything. */
+	bool (*unclaimed)(struct dr_target *t, char *why, size_t cap);
 	int (*av)(struct dr_target *t, int node, int encap, struct vs_av *av); /* the way to it; encap -1: the usual */
 	void (*mark)(struct dr_target *t, const char *text);
 	/* the device and its port */
@@ -141,6 +146,11 @@ struct dr_target {
 	uint64_t early_ns;                /* what the clocks may be wrong by: lower bounds are shorter by that */
 	uint64_t clock_error_ns;          /* what misses a bound by less may not have missed it: another host's clock */
 	uint32_t peer_qpn, peer_qpn_step; /* numbers of the peer's queue pairs */
+	bool tells_sent;                  /* ears.sent hears everything */
+	/* It has all happened already: the calls of the script are looked up, and attributes it does not name are
+	 * learnt. */
+	bool recorded;
+	const char *differs; /* what happened is not what the newest call says: how; NULL: it is */
 	/* The target can't do what the script asks for: why. The run is then a SKIP. */
 	const char *lacks;
 	/* The target is not there any more: why. The run is then an ERROR. */

@@ -12,6 +12,8 @@
 	(VS_ACCESS_REMOTE_WRITE | VS_ACCESS_REMOTE_READ | VS_ACCESS_REMOTE_ATOMIC | VS_ACCESS_FLUSH_GLOBAL | \
 	 VS_ACCESS_FLUSH_PERSISTENT)
 
+static bool queried(const struct vs_qp_attr *a, const struct vs_qp_init *init, int key, uint64_t *v);
+
 /* ---- queue pairs ---- */
 
 static enum vs_mtu mtu_code(uint64_t bytes)
@@ -178,6 +180,62 @@ static bool create_qp(struct run *r, const struct stmt *st, struct obj *o)
 	return true;
 }
 
+/*
+ * What the device was told may be another thing than the script would have said, where it does not say anything: that
+ * is learnt. `other`: the line is written from the other end.
+ */
+static bool learn(struct run *r, const struct stmt *st, struct obj *o, bool other)
+{
+	struct rt_obj *rt = dr_rt(r, o);
+	struct vs_qp_attr is;
+	struct vs_qp_init init;
+
+	if (!r->t->recorded || r->failed)
+		return !r->failed;
+	r->t->ops->qp_query(r->t, rt->h, &is, &init);
+	for (unsigned i = 0; i < AT_COUNT; i++) {
+		const struct option *said = dr_opt(st, attr_of[i].key);
+		int key = !other                         ? attr_of[i].key
+			  : attr_of[i].key == K_PSN      ? K_PEER_PSN
+			  : attr_of[i].key == K_PEER_PSN ? K_PSN
+							 : attr_of[i].key;
+		uint64_t want, got;
+
+		if (said == NULL || !queried(&is, &init, key, &got) ||
+		    !dr_value(r, st, attr_of[i].key, 0, attr_of[i].most, &want) || got == want)
+			continue;
+		dr_verdict(r, st, said->column,
+			   got > 0xffff ? "%s of %s is 0x%llx, not 0x%llx" : "%s of %s is %llu, not %llu",
+			   said->key->name, o->name, (unsigned long long)got, (unsigned long long)want);
+		return false;
+	}
+	rt->psn = is.sq_psn;
+	rt->mtu = vs_mtu_bytes(is.path_mtu);
+	return !r->failed;
+}
+
+/* Connected is what two sides believe: the beliefs must match. */
+static bool agree(struct run *r, const struct stmt *st, const struct obj *a, const struct obj *b)
+{
+	struct vs_qp_attr one, two;
+	struct vs_qp_init init;
+
+	if (!r->t->recorded || r->failed)
+		return !r->failed;
+	r->t->ops->qp_query(r->t, dr_rt(r, a)->h, &one, &init);
+	r->t->ops->qp_query(r->t, dr_rt(r, b)->h, &two, &init);
+	if (one.state == VS_QPS_RTS && two.state >= VS_QPS_RTR && one.sq_psn != two.rq_psn)
+		dr_verdict(r, st, st->column, "%s begins with PSN 0x%06x, but the other side waits for 0x%06x", a->name,
+			   one.sq_psn, two.rq_psn);
+	else if (one.state >= VS_QPS_RTR && one.dest_qpn != dr_rt(r, b)->qpn)
+		dr_verdict(r, st, st->column, "%s sends to QP 0x%x, but the other side is QP 0x%x", a->name,
+			   one.dest_qpn, dr_rt(r, b)->qpn);
+	else if (one.state >= VS_QPS_RTR && two.state >= VS_QPS_RTR && one.path_mtu != two.path_mtu)
+		dr_verdict(r, st, st->column, "the path MTU is %u on one side and %u on the other",
+			   vs_mtu_bytes(one.path_mtu), vs_mtu_bytes(two.path_mtu));
+	return !r->failed;
+}
+
 /* To RTS, or as far as state= says, with the usual attributes and those of the statement. */
 static bool connect_qp(struct run *r, const struct stmt *st, struct obj *o, bool other)
 {
@@ -211,6 +269,8 @@ static bool connect_qp(struct run *r, const struct stmt *st, struct obj *o, bool
 			return false;
 	}
 	a.state = to;
+	if (!learn(r, st, o, other))
+		return false;
 	return to <= VS_QPS_RTS || dr_call(r, st, o->node, r->t->ops->qp_modify(r->t, rt->h, &a, VS_QP_STATE));
 }
 
@@ -260,7 +320,7 @@ bool dr_make_qp(struct run *r, const struct stmt *st, struct obj *o)
 	if (peer == NULL)
 		return true;
 	if (r->p->node[o->peer->node].engine)
-		return connect_qp(r, st, o->peer, true);
+		return connect_qp(r, st, o->peer, true) && agree(r, st, o, o->peer) && agree(r, st, o->peer, o);
 	peer->psn = dr_opt(st, K_PEER_PSN) != NULL ? 0 : dr_rt(r, o)->psn;
 	if (dr_opt(st, K_PEER_PSN) != NULL) {
 		uint64_t v;
@@ -329,9 +389,11 @@ static void modify(struct run *r, const struct stmt *st)
 	mask = modify_mask(r, st, mask | (path ? VS_QP_AV : 0u), &a);
 	if (!dr_call(r, st, st->node, r->t->ops->qp_modify(r->t, rt->h, &a, mask)))
 		return;
+	if (!learn(r, st, st->obj, false))
+		return;
 	if (mask & VS_QP_STATE && a.state == VS_QPS_RESET)
 		dr_forget(r, st->obj); /* without completions */
-	if (mask & VS_QP_SQ_PSN)
+	if (mask & VS_QP_SQ_PSN && !r->t->recorded)
 		rt->psn = a.sq_psn & VS_PSN_MASK;
 	if (mask & VS_QP_RQ_PSN && peer != NULL && !r->p->node[st->obj->peer->node].engine)
 		peer->psn = a.rq_psn & VS_PSN_MASK;

@@ -158,11 +158,17 @@ const struct word dr_need_words[] = {
 	{NULL, 0},
 };
 const struct word dr_waive_words[] = {
-	{"leftover_packet", WV_PACKET}, {"leftover_completion", WV_COMPLETION},
-	{"leftover_async", WV_ASYNC},   {"leftover_cm", WV_CM},
-	{"completion_order", WV_ORDER}, {"malformed_packet", WV_MALFORMED},
-	{"unused_fault", WV_FAULT},     {"monitor", WV_MONITOR},
-	{"payload", WV_PAYLOAD},        {NULL, 0},
+	{"leftover_packet", WV_PACKET},
+	{"leftover_completion", WV_COMPLETION},
+	{"leftover_async", WV_ASYNC},
+	{"leftover_cm", WV_CM},
+	{"completion_order", WV_ORDER},
+	{"malformed_packet", WV_MALFORMED},
+	{"unused_fault", WV_FAULT},
+	{"monitor", WV_MONITOR},
+	{"payload", WV_PAYLOAD},
+	{"leftover_call", WV_CALL},
+	{NULL, 0},
 };
 
 bool dr_same(const struct token *t, const char *word)

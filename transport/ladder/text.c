@@ -34,7 +34,8 @@ static void word(const struct vs_event *e, unsigned arg, char *buf, size_t cap)
 	const char *w;
 
 	if (a->kind == VS_ARG_STR) {
-		(void)snprintf(buf, cap, "%s", e->a[arg] != 0 ? (const char *)(uintptr_t)e->a[arg] : "");
+		(void)snprintf(buf, cap, "%.*s", (int)cap - 1,
+			       e->a[arg] != 0 ? (const char *)(uintptr_t)e->a[arg] : "");
 		return;
 	}
 	w = vs_event_word(a->kind, e->a[arg], space);

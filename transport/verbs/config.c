@@ -3,8 +3,8 @@
  * config.c - settings, from the environment: vs-run writes them there, having checked them; whoever preloads the
  * library by hand may set them too. Lists are separated by newlines.
  *
- *   VS_SIM VS_IP VS_IP_MAY_MOVE VS_MTU VS_SEED VS_DEVIATION VS_FAULT VS_CAPTURE VS_TRACE VS_NODE VS_COUNTERS
- *   VS_EXPLAIN VS_NO_GSO VS_QUIET
+ *   VS_SIM VS_IP VS_IP_MAY_MOVE VS_MTU VS_SEED VS_DEVIATION VS_FAULT VS_CAPTURE VS_TRACE VS_TRACE_MEMORY VS_NODE
+ *   VS_COUNTERS VS_EXPLAIN VS_NO_GSO VS_QUIET
  */
 #include <arpa/inet.h>
 #include <stdlib.h>
@@ -144,6 +144,7 @@ int ref_config_read(struct ref_config *c)
 	c->explain = flag("VS_EXPLAIN");
 	c->counters = flag("VS_COUNTERS");
 	c->quiet = flag("VS_QUIET");
+	c->trace_memory = flag("VS_TRACE_MEMORY");
 	c->may_move = flag("VS_IP_MAY_MOVE");
 	c->capture = path("VS_CAPTURE");
 	c->trace = path("VS_TRACE");

@@ -455,6 +455,8 @@ __attribute__((destructor)) static void stop(void)
 	ref_send();
 	if (ref.config.counters)
 		ref_counters_print();
+	for (unsigned i = 0; i < ref.n_devs; i++)
+		ref_trace_counters(ref.dev[i]);
 	forget_everything();
 	pthread_mutex_unlock(&ref.lock);
 }

@@ -239,6 +239,7 @@ int ibv_dereg_mr(struct ibv_mr *mr)
 
 	if (!ref_enter())
 		return errno;
+	ref_trace_memory(ref_mr(mr)->dev, mr->lkey, mr->addr, mr->length);
 	rc = ref_error(ref_mr(mr)->dev, "ibv_dereg_mr", vs_mr_dereg(ref_mr(mr)->vs));
 	for (at = &ref.mrs; rc == 0 && *at != NULL; at = &(*at)->next) {
 		if (*at == ref_mr(mr)) {

@@ -55,6 +55,7 @@ struct ref_config {
 	uint64_t seed;
 	uint64_t deviations[REF_DEVICES];
 	bool sim, no_gso, explain, counters, quiet;
+	bool trace_memory;   /* the trace has the bytes of memory regions, too */
 	const char *capture; /* NULL: none */
 	const char *trace;   /* NULL: none */
 	const char *node;    /* this side's name in events, on sockets; NULL: its address */
@@ -186,6 +187,9 @@ struct ref_trace;
 /* `node`: this side's name, on sockets. NULL after a line on stderr. */
 struct ref_trace *ref_trace_open(const struct ref_config *c, const char *node, int *err);
 struct vs_event_sink ref_trace_sink(struct ref_trace *t);
+/* The bytes of a region that is about to go, if the trace is to have them; what a device has counted. Inside. */
+void ref_trace_memory(const struct vs_dev *dev, uint32_t lkey, const void *addr, size_t len);
+void ref_trace_counters(const struct vs_dev *dev);
 /* `keep`: the file takes its place; otherwise it goes, unless this is a child and it the parent's. NULL is fine. */
 void ref_trace_close(struct ref_trace *t, bool keep);
 

@@ -14,7 +14,9 @@
 #include "verbs/ref.h"
 #include "vs/vst.h"
 
-#define LINE 4096u /* the longest event has eight numbers or names */
+#define LINE 4096u            /* the longest event has eight numbers or names, or a piece of memory */
+#define PIECE 1024u           /* bytes of memory in an event */
+#define MEMORY_MAX (1u << 20) /* larger regions are not told of */
 
 struct ref_trace {
 	int fd;
@@ -131,6 +133,53 @@ static uint64_t emit(void *ctx, const struct vs_event *ev)
 struct vs_event_sink ref_trace_sink(struct ref_trace *t)
 {
 	return (struct vs_event_sink){.emit = emit, .ctx = t, .level = VS_LEVEL_EXTRA};
+}
+
+/* ---- what only the end tells: memory and counters ---- */
+
+static void tell(const struct vs_dev *dev, enum vs_event_type type, const uint64_t *a, unsigned n)
+{
+	const struct vs_dev_attr *attr = vs_dev_attr(dev);
+	struct vs_event ev = {.t_ns = ref_now(), .type = (uint16_t)type};
+
+	snprintf(ev.node, sizeof(ev.node), "%s", attr->name);
+	memcpy(ev.a, a, n * sizeof(a[0]));
+	(void)attr->sink.emit(attr->sink.ctx, &ev);
+}
+
+/* In pieces that fit into a line. */
+void ref_trace_memory(const struct vs_dev *dev, uint32_t lkey, const void *addr, size_t len)
+{
+	static const char digit[] = "0123456789abcdef";
+	const uint8_t *bytes = addr;
+	char hex[2 * PIECE + 1];
+
+	if (!ref.config.trace_memory || ref.sim == NULL || vs_dev_attr(dev)->sink.emit == NULL || len > MEMORY_MAX)
+		return;
+	for (size_t from = 0; from < len; from += PIECE) {
+		size_t n = len - from < PIECE ? len - from : PIECE;
+		const uint64_t a[] = {(uintptr_t)bytes + from, n, lkey, (uintptr_t)hex};
+
+		for (size_t i = 0; i < n; i++) {
+			hex[2 * i] = digit[bytes[from + i] >> 4];
+			hex[2 * i + 1] = digit[bytes[from + i] & 15];
+		}
+		hex[2 * n] = '\0';
+		tell(dev, VS_EV_MEM_BYTES, a, 4);
+	}
+}
+
+void ref_trace_counters(const struct vs_dev *dev)
+{
+	if (ref.sim == NULL || vs_dev_attr(dev)->sink.emit == NULL)
+		return;
+	for (int c = 0; c < VS_CNT_COUNT; c++) {
+		const uint64_t a[] = {(uintptr_t)vs_counter_name((enum vs_counter)c),
+				      vs_dev_counter(dev, (enum vs_counter)c)};
+
+		if (a[1] > 0)
+			tell(dev, VS_EV_DEV_COUNTER, a, 2);
+	}
 }
 
 void ref_trace_close(struct ref_trace *t, bool keep)

@@ -39,7 +39,7 @@ enum vs_arg_kind {
 	VS_ARG_STR
 };
 
-#define VS_EVENT_MAX_ARGS 8
+#define VS_EVENT_MAX_ARGS 11
 #define VS_SYN_NONE 0xffffu /* value of a SYN argument of a packet without AETH: left out of the JSON */
 
 struct vs_event {

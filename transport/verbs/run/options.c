@@ -35,6 +35,7 @@ static const char usage[] =
 	"  --capture FILE     write what the device sends and receives as a capture (pcap)\n"
 	"  --trace FILE       write what happens in the device as a .vst file, with --sim in both and between them;\n"
 	"                     without it, %p in the name stands for the process, %n for the name of its side\n"
+	"  --trace-memory     with --sim: the trace has the bytes of memory regions, too, as they are when a region goes\n"
 	"  --fault RULE       lose, damage, delay ... packets: 'drop 3rd data from me', 'drop 1% any' (repeatable);\n"
 	"                     with --sim the nodes are ref0 and ref1\n"
 	"  --deviation NAME   commit a known defect of real devices (repeatable); with --sim, ref1:NAME: that one "
@@ -194,6 +195,7 @@ enum {
 	OPT_DEVIATION,
 	OPT_EXPLAIN,
 	OPT_COUNTERS,
+	OPT_TRACE_MEMORY,
 	OPT_SEED,
 	OPT_NO_GSO,
 	OPT_NETNS,
@@ -219,6 +221,7 @@ static const struct option options[] = {
 	{"allow-remote", no_argument, NULL, OPT_ALLOW_REMOTE},
 	{"sim", no_argument, NULL, OPT_SIM},
 	{"trace", required_argument, NULL, OPT_TRACE},
+	{"trace-memory", no_argument, NULL, OPT_TRACE_MEMORY},
 	{"view", no_argument, NULL, OPT_VIEW},
 	{"quiet", no_argument, NULL, OPT_QUIET},
 	{"help", no_argument, NULL, OPT_HELP},
@@ -265,15 +268,16 @@ static int take_value(struct run_options *o, int opt, char *value)
 
 static void take_flag(struct run_options *o, int opt)
 {
-	bool *flag = opt == OPT_PAIR       ? &o->pair
-		     : opt == OPT_EXPLAIN  ? &o->explain
-		     : opt == OPT_COUNTERS ? &o->counters
-		     : opt == OPT_NO_GSO   ? &o->no_gso
-		     : opt == OPT_NETNS    ? &o->netns
-		     : opt == OPT_VIEW     ? &o->view
-		     : opt == OPT_SIM      ? &o->sim
-		     : opt == OPT_QUIET    ? &o->quiet
-					   : &o->allow_remote;
+	bool *flag = opt == OPT_PAIR           ? &o->pair
+		     : opt == OPT_EXPLAIN      ? &o->explain
+		     : opt == OPT_COUNTERS     ? &o->counters
+		     : opt == OPT_TRACE_MEMORY ? &o->trace_memory
+		     : opt == OPT_NO_GSO       ? &o->no_gso
+		     : opt == OPT_NETNS        ? &o->netns
+		     : opt == OPT_VIEW         ? &o->view
+		     : opt == OPT_SIM          ? &o->sim
+		     : opt == OPT_QUIET        ? &o->quiet
+					       : &o->allow_remote;
 
 	*flag = true;
 }
@@ -305,6 +309,8 @@ static int check_together(const struct run_options *o)
 			"--trace %s: on sockets every process writes a file of its own: put %%p, its number, into "
 			"the name (and %%n for the name of its side), or add --sim",
 			o->trace);
+	if (o->trace_memory && (o->trace == NULL || !o->sim))
+		return run_fail("--trace-memory: the trace has the bytes: add --sim --trace FILE");
 	for (unsigned i = 0; i < o->n_deviation; i++)
 		if (!o->sim && strchr(o->deviation[i], ':') != NULL)
 			return run_fail("--deviation %s: there is one device without --sim: leave %.5s out",

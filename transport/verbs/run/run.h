@@ -29,7 +29,7 @@ struct run_options {
 	const char *capture, *trace; /* absolute */
 	const char *fault[RUN_RULES], *deviation[RUN_RULES];
 	unsigned n_fault, n_deviation;
-	bool sim, counters, explain, no_gso, quiet, pair, netns, view, may_move, allow_remote;
+	bool sim, counters, explain, no_gso, quiet, pair, netns, view, may_move, allow_remote, trace_memory;
 	char **argv; /* the program and its arguments */
 };
 
