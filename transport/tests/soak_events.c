@@ -68,6 +68,10 @@ static bool outer(enum vs_event_type t)
 	case VS_EV_VERB_REG_MR:
 	case VS_EV_VERB_DEREG_MR:
 	case VS_EV_VERB_REFUSED:
+	case VS_EV_DEV_ALLOC_PD:
+	case VS_EV_DEV_DEALLOC_PD:
+	case VS_EV_DEV_CREATE_CQ:
+	case VS_EV_DEV_DESTROY_CQ:
 	case VS_EV_VERB_CONNECT:
 	case VS_EV_VERB_ACCEPT:
 	case VS_EV_VERB_ESTABLISH:
