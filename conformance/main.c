@@ -67,10 +67,10 @@ static json_t *new_report(const struct vc_options *o)
 	(void)strftime(started, sizeof(started), "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &tm));
 	return json_pack("{s:i, s:s, s:s, s:s, s:s, s:s, s:I, s:[]}", "format", 1, "program", "vs-conform " VS_VERSION,
 			 "device", o->name, "target",
-			 o->agent != NULL   ? "agent"
-			 o->program != NULL ? "program"
-			 : o->verbs != NULL ? "verbs"
-					    : "sim",
+			 o->agent != NULL     ? "agent"
+			 : o->program != NULL ? "program"
+			 : o->verbs != NULL   ? "verbs"
+					      : "sim",
 			 "peer",
 			 o->peer != NULL    ? o->peer
 			 : o->verbs != NULL ? "script over udp, loop"
