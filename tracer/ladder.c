@@ -1,7 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /* ladder.c - vs-trace ladder: the exchange as a diagram of lines of text. */
 #include <getopt.h>
+#include <langinfo.h>
+#include <locale.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
 
 #include "trace.h"
 #include "vs/ladder.h"
@@ -29,14 +34,52 @@ static struct vs_event *selected(const struct vt_model *m, const struct vt_optio
 	return ev;
 }
 
-static int draw(const struct vt_model *m, const struct vt_options *o)
-{
-	struct vs_ladder_options opt = {0};
-	struct vt_file out;
-	struct vs_event *ev;
-	size_t n;
+struct choice {
+	struct vt_options o;
+	unsigned columns;
+	bool ascii, utf8, whole, svg;
+};
 
-	ev = selected(m, o, &n);
+static unsigned terminal_columns(void)
+{
+	struct winsize w;
+
+	if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &w) != 0 || w.ws_col < 60)
+		return 0;
+	return w.ws_col;
+}
+
+static void choose(const struct choice *c, struct vs_ladder_options *opt)
+{
+	const char *no_colour = getenv("NO_COLOR");
+	bool tty = c->o.out == NULL && isatty(STDOUT_FILENO) == 1;
+
+	opt->columns = c->columns != 0 ? c->columns : tty ? terminal_columns() : 0;
+	if (opt->columns == 0)
+		opt->columns = 120;
+	opt->colour = tty && (no_colour == NULL || no_colour[0] == '\0');
+	opt->utf8 = c->utf8 ||
+		    (tty && !c->ascii && setlocale(LC_CTYPE, "") != NULL && strcmp(nl_langinfo(CODESET), "UTF-8") == 0);
+	opt->whole = c->whole;
+}
+
+static void titles(const struct vt_model *m, struct vs_ladder_options *opt)
+{
+	unsigned n = 0;
+
+	for (size_t i = 0; i < m->n_nodes && n < 2; i++)
+		if (!m->node[i].wire)
+			opt->title[n++] = m->node[i].title;
+}
+
+static int draw(const struct vt_model *m, const struct choice *c)
+{
+	struct vs_ladder_options opt = {.start_ns = m->start_ns};
+	const char *missing[8];
+	size_t n, n_missing = vt_missing(m, missing, 8);
+	struct vs_event *ev = selected(m, &c->o, &n);
+	struct vt_file out;
+
 	if (ev == NULL)
 		return vt_fail(CMD, "no memory");
 	if (n == 0) {
@@ -44,19 +87,55 @@ static int draw(const struct vt_model *m, const struct vt_options *o)
 		vt_complain(CMD, "%s: nothing in that span or of that queue pair", m->path);
 		return VT_NOTHING;
 	}
-	if (!vt_file_open(&out, CMD, o->out)) {
+	if (!vt_file_open(&out, CMD, c->o.out)) {
 		free(ev);
 		return VT_USAGE;
 	}
-	vs_ladder_text(ev, n, &opt, out.f);
+	choose(c, &opt);
+	titles(m, &opt);
+	for (size_t i = 0; !c->svg && i < n_missing; i++)
+		fprintf(out.f, "(%s)\n", missing[i]);
+	(c->svg ? vs_ladder_svg : vs_ladder_text)(ev, n, &opt, out.f);
 	free(ev);
 	return vt_file_close(&out);
 }
 
+static int take(struct choice *c, int opt, const char *value)
+{
+	uint64_t n;
+
+	switch (opt) {
+	case 'c':
+		if (!vt_number(value, 400, &n) || n < 60) {
+			vt_complain(CMD, "--columns %s: from 60 to 400", value);
+			return -1;
+		}
+		c->columns = (unsigned)n;
+		return 1;
+	case 'a':
+		return c->ascii = true;
+	case 'u':
+		return c->utf8 = true;
+	case 'w':
+		return c->whole = true;
+	case 's':
+		return c->svg = true;
+	default:
+		return vt_option(CMD, opt, value, &c->o);
+	}
+}
+
 int vt_ladder(int argc, char **argv)
 {
-	static const struct option options[] = {VT_OPTIONS_LONG, {"help", no_argument, NULL, 'h'}, {0}};
-	struct vt_options o = {0};
+	static const struct option options[] = {VT_OPTIONS_LONG,
+						{"columns", required_argument, NULL, 'c'},
+						{"ascii", no_argument, NULL, 'a'},
+						{"utf8", no_argument, NULL, 'u'},
+						{"whole", no_argument, NULL, 'w'},
+						{"svg", no_argument, NULL, 's'},
+						{"help", no_argument, NULL, 'h'},
+						{0}};
+	struct choice c = {0};
 	struct vt_model *m;
 	int opt, taken, rc;
 
@@ -64,16 +143,16 @@ int vt_ladder(int argc, char **argv)
 	while ((opt = getopt_long(argc, argv, ":ho:", options, NULL)) != -1) {
 		if (opt == 'h')
 			return help();
-		taken = vt_option(CMD, opt, optarg, &o);
+		taken = take(&c, opt, optarg);
 		if (taken < 0)
 			return VT_USAGE;
 		if (taken == 0)
 			return vt_bad_option(CMD, argv, opt);
 	}
-	m = vt_open(CMD, argc, argv, optind, &o);
+	m = vt_open(CMD, argc, argv, optind, &c.o);
 	if (m == NULL)
 		return VT_USAGE;
-	rc = draw(m, &o);
+	rc = draw(m, &c);
 	vt_model_free(m);
 	return rc;
 }

@@ -1,398 +1,412 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /* text.c - ladders for terminals: one line for each thing that happened. */
-#include "vs/ladder.h"
-
 #include <stdlib.h>
-#include <string.h>
 
-#include "event/internal.h"
-#include "vs/cm.h"
+#include "internal.h"
 
-#define MAX_NODES 16u
-#define TEXT 200u
 #define USUAL_WIDTH 56u
+#define STAMP 12u         /* columns of the time */
+#define SIDE_FROM 110u    /* columns from which there is room beside the right line */
 #define QUIET_NS 1000000u /* idle for longer is said */
-#define RUN_SHOWN 2u      /* of a run of alike packets: so many at each end */
+#define LEAD 7u           /* dashes before a label */
+#define LINE 1024u
+
+enum look { PLAIN, GOOD, BAD, AGAIN, QUIET };
+
+static const struct glyphs {
+	const char *bar, *dash, *dashed, *right, *left, *lost, *unsure, *dot, *brings, *cut;
+} ascii = {"|", "-", "-", ">", "<", "x", "?", "o", "->", "..."},
+  unicode = {"\xe2\x94\x82", "\xe2\x94\x80", "\xe2\x95\x8c", "\xe2\x96\xb6", "\xe2\x97\x80", "\xe2\x9c\x95", "?",
+	     "\xe2\x97\x8f", "\xe2\x86\x92", "\xe2\x80\xa6"};
 
 struct ladder {
-	const struct vs_event *ev;
-	size_t n;
+	struct ladder_view view;
 	const struct vs_ladder_options *opt;
+	const struct glyphs *g;
 	FILE *out;
-	unsigned width, nodes;
-	const char *node[MAX_NODES];
+	unsigned width, columns;
 	uint64_t start_ns, last_ns;
 	bool any; /* a line was drawn */
+	bool side;
 };
 
-/* ---- what an event says ---- */
+/* ---- text that is measured ---- */
 
-static void word(const struct vs_event *e, unsigned arg, char *buf, size_t cap)
+/* A piece of a line: bytes, and the columns that they take. */
+struct piece {
+	char text[LINE];
+	size_t len;
+	unsigned cols;
+};
+
+static void add(struct piece *p, const char *glyph)
 {
-	const struct vs_event_arg *a = &vs_event_info((enum vs_event_type)e->type)->args[arg];
-	char space[32];
-	const char *w;
+	size_t n = strlen(glyph);
 
-	if (a->kind == VS_ARG_STR) {
-		(void)snprintf(buf, cap, "%.*s", (int)cap - 1,
-			       e->a[arg] != 0 ? (const char *)(uintptr_t)e->a[arg] : "");
+	if (p->len + n >= sizeof(p->text))
+		return;
+	memcpy(p->text + p->len, glyph, n + 1);
+	p->len += n;
+	p->cols++;
+}
+
+static void repeat(struct piece *p, const char *glyph, unsigned n)
+{
+	while (n-- > 0)
+		add(p, glyph);
+}
+
+/* Text of events, harmless: control characters and what is no ASCII as '?'. Cut where it gets too long. */
+static void put(const struct ladder *l, struct piece *p, const char *text, unsigned room)
+{
+	size_t n = strlen(text), cut = strlen(l->g->cut) == 3 && l->g == &ascii ? 3 : 1, keep;
+
+	keep = n <= room ? n : room > cut ? room - cut : 0;
+	for (size_t i = 0; i < keep; i++) {
+		const char c[2] = {(unsigned char)text[i] < 0x20 || (unsigned char)text[i] >= 0x7f ? '?' : text[i], 0};
+
+		add(p, c);
+	}
+	if (keep < n && room > cut) {
+		add(p, l->g->cut);
+		p->cols += (unsigned)cut - 1;
+	}
+}
+
+/* What events say has no arrow but this one. */
+static void put_label(const struct ladder *l, struct piece *p, const char *label, unsigned room)
+{
+	const char *at = l->g == &unicode ? strstr(label, " -> ") : NULL;
+	char head[LADDER_TEXT];
+
+	if (at == NULL || strlen(label) > room + 1) {
+		put(l, p, label, room);
 		return;
 	}
-	w = vs_event_word(a->kind, e->a[arg], space);
-	if (w != NULL)
-		(void)snprintf(buf, cap, "%s", w);
-	else
-		(void)snprintf(buf, cap, a->kind == VS_ARG_X ? "0x%llx" : "%llu", (unsigned long long)e->a[arg]);
+	(void)snprintf(head, sizeof(head), "%.*s ", (int)(at - label), label);
+	put(l, p, head, room);
+	add(p, l->g->brings);
+	put(l, p, at + 3, room);
 }
 
-static void duration(uint64_t ns, char *buf, size_t cap)
+static void write_piece(const struct ladder *l, const struct piece *p, enum look look)
 {
-	if (ns >= 1000000000)
-		(void)snprintf(buf, cap, "%.3g s", (double)ns / 1e9);
-	else if (ns >= 1000000)
-		(void)snprintf(buf, cap, "%.3g ms", (double)ns / 1e6);
-	else
-		(void)snprintf(buf, cap, "%.3g us", (double)ns / 1e3);
-}
+	static const char *const on[] = {
+		[PLAIN] = "", [GOOD] = "\033[32m", [BAD] = "\033[1;31m", [AGAIN] = "\033[33m", [QUIET] = "\033[2m"};
+	bool colour = l->opt != NULL && l->opt->colour && look != PLAIN;
 
-/* The arguments from the first on as name=value; what is 0 or none is left out. */
-static void arguments(const struct vs_event *e, unsigned from, char *buf, size_t cap)
-{
-	const struct vs_event_info *info = vs_event_info((enum vs_event_type)e->type);
-	size_t n = 0;
-
-	buf[0] = '\0';
-	for (unsigned i = from; i < info->nargs && n < cap; i++) {
-		char value[64];
-
-		if (e->a[i] == 0 || (info->args[i].kind == VS_ARG_SYN && e->a[i] == VS_SYN_NONE))
-			continue;
-		if (info->args[i].kind == VS_ARG_T)
-			duration(e->a[i], value, sizeof(value));
-		else
-			word(e, i, value, sizeof(value));
-		n += (size_t)snprintf(buf + n, cap - n, " %s=%s", info->args[i].name, value);
-	}
-}
-
-static void cqe_text(const struct vs_event *e, char *buf, size_t cap)
-{
-	char status[40], op[40], why[48] = "";
-
-	word(e, 0, status, sizeof(status));
-	word(e, 1, op, sizeof(op));
-	if (e->a[0] != 0) {
-		word(e, 3, why, sizeof(why));
-		(void)snprintf(buf, cap, "wr=%llu completes: %s (%s)", (unsigned long long)e->wr_id, status, why);
-	} else {
-		(void)snprintf(buf, cap, "wr=%llu %s completes: SUCCESS", (unsigned long long)e->wr_id, op);
-	}
-}
-
-static void post_text(const struct vs_event *e, const char *call, unsigned len_arg, char *buf, size_t cap)
-{
-	char op[40] = "";
-
-	if (len_arg > 0)
-		word(e, 0, op, sizeof(op));
-	(void)snprintf(buf, cap, "%s wr=%llu%s%s %llu bytes%s", call, (unsigned long long)e->wr_id,
-		       op[0] != '\0' ? " " : "", op, (unsigned long long)e->a[len_arg],
-		       e->a[vs_event_info((enum vs_event_type)e->type)->nargs - 1] != 0 ? ": refused" : "");
-}
-
-/* What a node did or what befell it; false: not worth a line. */
-static bool note(const struct vs_event *e, char *buf, size_t cap)
-{
-	const char *name = vs_event_info((enum vs_event_type)e->type)->name, *colon = strchr(name, ':');
-	char a[80], b[80];
-
-	switch ((enum vs_event_type)e->type) {
-	case VS_EV_VERB_POST_SEND:
-		post_text(e, "post_send", 1, buf, cap);
-		return true;
-	case VS_EV_VERB_POST_RECV:
-	case VS_EV_VERB_POST_SRQ_RECV:
-		post_text(e, "post_recv", 0, buf, cap);
-		return true;
-	case VS_EV_VERB_MODIFY_QP:
-		word(e, 0, a, sizeof(a));
-		word(e, 1, b, sizeof(b));
-		(void)snprintf(buf, cap, "modify_qp %s to %s%s", a, b, e->a[3] != 0 ? ": refused" : "");
-		return true;
-	case VS_EV_CQE:
-		cqe_text(e, buf, cap);
-		return true;
-	case VS_EV_QP_STATE:
-		word(e, 2, a, sizeof(a));
-		if (strcmp(a, "by_user") == 0)
-			return false;
-		word(e, 1, b, sizeof(b));
-		(void)snprintf(buf, cap, "QP goes to %s (%s)", b, a);
-		return true;
-	case VS_EV_MARK:
-		word(e, 0, a, sizeof(a));
-		(void)snprintf(buf, cap, "-- %s --", a);
-		return true;
-	case VS_EV_VERB_POLL_CQ:
-	case VS_EV_VERB_CREATE_QP:
-	case VS_EV_VERB_REG_MR:
-	case VS_EV_PKT_TX:
-	case VS_EV_PKT_RX:
-	case VS_EV_CM_TX:
-	case VS_EV_CM_RX:
-	case VS_EV_WQE_FETCH:
-	case VS_EV_WQE_TAKE:
-		return false;
-	default:
-		break;
-	}
-	if (strncmp(name, "dma:", 4) == 0 || strncmp(name, "fault:", 6) == 0)
-		return false;
-	arguments(e, 0, a, sizeof(a));
-	(void)snprintf(buf, cap, "%s%s", strncmp(name, "verb:", 5) == 0 && colon != NULL ? colon + 1 : name, a);
-	return true;
-}
-
-/* "CM REQ": the message that caused the packet, when the connection manager sent it. */
-static bool cm_message(const struct ladder *l, const struct vs_event *e, char *buf, size_t cap)
-{
-	const struct vs_event *cause;
-	const struct vs_cm_info *info;
-
-	if (e->cause < l->ev[0].seq || e->cause - l->ev[0].seq >= l->n)
-		return false;
-	cause = &l->ev[e->cause - l->ev[0].seq];
-	if (cause->type != VS_EV_CM_TX)
-		return false;
-	info = vs_cm_info((uint16_t)cause->a[0]);
-	(void)snprintf(buf, cap, "CM %s", info != NULL ? info->abbrev : "message");
-	return true;
-}
-
-/* What stands on the arrow of a packet. */
-static void label(const struct ladder *l, const struct vs_event *e, char *buf, size_t cap)
-{
-	char opc[48], syn[40] = "", more[80];
-
-	word(e, 0, opc, sizeof(opc));
-	(void)cm_message(l, e, opc, sizeof(opc));
-	if (e->a[4] != VS_SYN_NONE)
-		word(e, 4, syn, sizeof(syn));
-	if (syn[0] != '\0' && strcmp(syn, "ACK") != 0 && strcmp(opc, "ACK") == 0)
-		(void)snprintf(opc, sizeof(opc), "%s", syn);
-	more[0] = '\0';
-	if (e->a[5] != 0 && syn[0] != '\0')
-		(void)snprintf(more, sizeof(more), " msn=%llu", (unsigned long long)e->a[5]);
-	(void)snprintf(buf, cap, "%s %06llx%s%s", opc, (unsigned long long)e->a[1], more,
-		       e->a[6] != 0 ? " ackreq" : "");
-	if (e->a[3] != 0)
-		(void)snprintf(buf + strlen(buf), cap - strlen(buf), " %llu bytes", (unsigned long long)e->a[3]);
-	if (e->a[7] != 0)
-		(void)snprintf(buf + strlen(buf), cap - strlen(buf), " [retx %llu]", (unsigned long long)e->a[7]);
-}
-
-/* ---- lines ---- */
-
-static void safe(FILE *f, const char *text)
-{
-	for (; *text != '\0'; text++)
-		fputc((unsigned char)*text < 0x20 || *text == 0x7f ? '?' : *text, f);
+	if (colour)
+		fputs(on[look], l->out);
+	fwrite(p->text, 1, p->len, l->out);
+	if (colour)
+		fputs("\033[0m", l->out);
 }
 
 static void stamp(struct ladder *l, uint64_t t)
 {
 	char idle[32];
+	struct piece p = {.len = 0};
 
 	if (l->any && t > l->last_ns && t - l->last_ns >= QUIET_NS) {
-		duration(t - l->last_ns, idle, sizeof(idle));
-		fprintf(l->out, "%12s~ %s later ~\n", "", idle);
+		ladder_duration(t - l->last_ns, idle, sizeof(idle));
+		p.len = (size_t)snprintf(p.text, sizeof(p.text), "%*s~ %s later ~", (int)STAMP, "", idle);
+		write_piece(l, &p, QUIET);
+		fputc('\n', l->out);
 	}
-	fprintf(l->out, "%10.2f  ", (double)(t - l->start_ns) / 1000);
+	fprintf(l->out, "%10.2f  ",
+		t >= l->start_ns ? (double)(t - l->start_ns) / 1000 : -(double)(l->start_ns - t) / 1000);
 	l->last_ns = t;
 	l->any = true;
 }
 
-static int lane(const struct ladder *l, const char *node)
+/* ---- notes ---- */
+
+static enum look look_of(const struct vs_event *e)
 {
-	for (unsigned i = 0; i < l->nodes; i++)
-		if (strcmp(l->node[i], node) == 0)
-			return (int)i;
-	return -1;
+	switch ((enum vs_event_type)e->type) {
+	case VS_EV_CQE:
+	case VS_EV_VERB_POLL_CQ:
+		return e->a[0] == 0 ? GOOD : BAD;
+	case VS_EV_QP_STATE:
+	case VS_EV_RC_REFUSE:
+	case VS_EV_PKT_DROP:
+	case VS_EV_UD_DROP:
+	case VS_EV_CQ_OVERFLOW:
+	case VS_EV_VERB_REFUSED:
+		return BAD;
+	case VS_EV_RC_RETRY:
+	case VS_EV_RC_TIMEOUT:
+	case VS_EV_RC_GAP:
+	case VS_EV_RC_RNR_WAIT:
+	case VS_EV_MON_RULE:
+		return AGAIN;
+	default:
+		return PLAIN;
+	}
 }
 
-static void draw_note(struct ladder *l, const struct vs_event *e, const char *text)
+/* Columns for text, when `used` of a line are taken. */
+static unsigned room_for(const struct ladder *l, unsigned used)
 {
-	int at = lane(l, e->node);
+	if (l->columns == 0)
+		return LADDER_TEXT;
+	return l->columns > used ? l->columns - used : 0;
+}
+
+/* A note of the left node: at its line, and the right line behind it when there is room. */
+static void note_left(const struct ladder *l, struct piece *p, const char *text)
+{
+	unsigned room = room_for(l, STAMP + 2);
+
+	add(p, l->g->dot);
+	add(p, " ");
+	put(l, p, text, room);
+	if (p->cols > l->width + 1)
+		return;
+	repeat(p, " ", l->width + 1 - p->cols);
+	add(p, l->g->bar);
+}
+
+/* A note of the right node: beside its line, or ending at it. */
+static void note_right(const struct ladder *l, struct piece *p, const char *text)
+{
+	struct piece t = {.len = 0};
+
+	add(p, l->g->bar);
+	if (l->side) {
+		repeat(p, " ", l->width);
+		add(p, l->g->dot);
+		add(p, " ");
+		put(l, p, text, room_for(l, STAMP + l->width + 3));
+		return;
+	}
+	put(l, &t, text, l->width - 2);
+	repeat(p, " ", l->width - 1 - t.cols);
+	memcpy(p->text + p->len, t.text, t.len);
+	p->len += t.len;
+	add(p, " ");
+	add(p, l->g->dot);
+}
+
+static void draw_note(struct ladder *l, size_t i, const char *text)
+{
+	const struct vs_event *e = &l->view.ev[i];
+	int at = ladder_lane(&l->view, e->node);
+	struct piece p = {.len = 0};
+	char line[LADDER_TEXT + 32];
 
 	stamp(l, e->t_ns);
-	if (l->nodes != 2 || at < 0) {
-		safe(l->out, e->node);
-		fputs(": ", l->out);
-		safe(l->out, text);
+	if (l->view.nodes != 2 || at < 0) {
+		(void)snprintf(line, sizeof(line), "%s: %s", e->node, text);
+		put(l, &p, line, room_for(l, STAMP));
 	} else if (at == 0) {
-		int pad = (int)l->width - 1 - (int)strlen(text);
-
-		fputs("o ", l->out);
-		safe(l->out, text);
-		fprintf(l->out, "%*s%s", pad > 0 ? pad : 0, "", pad >= 0 ? "|" : "");
+		note_left(l, &p, text);
 	} else {
-		fprintf(l->out, "|%*so ", (int)l->width, "");
-		safe(l->out, text);
+		note_right(l, &p, text);
 	}
+	write_piece(l, &p, look_of(e));
 	fputc('\n', l->out);
 }
 
-/* What became of a packet: NULL: it arrived, or nobody says otherwise. */
-static const struct vs_event *fate(const struct ladder *l, size_t i)
-{
-	for (size_t k = i + 1; k < l->n; k++) {
-		const struct vs_event *e = &l->ev[k];
+/* ---- arrows ---- */
 
-		if (e->pkt_id != l->ev[i].pkt_id || e->pkt_id == 0)
-			continue;
-		if (e->type == VS_EV_FAULT_DROP || e->type == VS_EV_LINK_QUEUE_DROP)
-			return e;
-		if (e->type == VS_EV_PKT_RX)
-			return NULL;
-	}
-	return NULL;
+static const char *dash_of(const struct ladder *l, size_t i)
+{
+	return l->view.ev[i].inferred ? l->g->dashed : l->g->dash;
 }
 
-static void dashes(FILE *f, unsigned n)
+/* `n` dashes of the packet at i; in ASCII every second one of what is inferred is left out. */
+static void dashes(const struct ladder *l, struct piece *p, size_t i, unsigned n)
 {
-	while (n-- > 0)
-		fputc('-', f);
+	bool gaps = l->view.ev[i].inferred && l->g == &ascii;
+
+	for (unsigned k = 0; k < n; k++)
+		add(p, gaps && k % 2 == 1 ? " " : dash_of(l, i));
+}
+
+static void arrow_right(const struct ladder *l, struct piece *p, size_t i, const char *label, const char *end)
+{
+	unsigned fill;
+
+	add(p, l->g->bar);
+	dashes(l, p, i, LEAD);
+	add(p, " ");
+	put_label(l, p, label, l->width - LEAD - 3);
+	add(p, " ");
+	fill = p->cols < l->width ? l->width - p->cols : 0;
+	if (end == NULL) {
+		dashes(l, p, i, fill);
+		add(p, l->g->right);
+	} else {
+		dashes(l, p, i, fill / 2);
+		add(p, end);
+		repeat(p, " ", fill - fill / 2);
+	}
+	add(p, l->g->bar);
+}
+
+static void arrow_left(const struct ladder *l, struct piece *p, size_t i, const char *label, const char *end)
+{
+	add(p, l->g->bar);
+	if (end == NULL) {
+		add(p, l->g->left);
+		dashes(l, p, i, LEAD - 1);
+	} else {
+		repeat(p, " ", 2);
+		add(p, end);
+		dashes(l, p, i, LEAD - 3);
+	}
+	add(p, " ");
+	put_label(l, p, label, l->width - LEAD - 3);
+	add(p, " ");
+	dashes(l, p, i, p->cols <= l->width ? l->width + 1 - p->cols : 0);
+	add(p, l->g->bar);
+}
+
+static enum look arrow_look(const struct ladder_view *v, size_t i)
+{
+	const struct vs_event *e = &v->ev[i];
+
+	if (v->pkt[i].lost != LADDER_NONE || v->pkt[i].drop != LADDER_NONE)
+		return BAD;
+	if (e->a[4] != VS_SYN_NONE && e->a[4] > 0x1f)
+		return BAD; /* a NAK or RNR NAK */
+	return e->a[7] != 0 ? AGAIN : PLAIN;
+}
+
+/* What stands behind an arrow: why it was lost, what its arrival led to. */
+static void beside(struct ladder *l, size_t i, struct piece *p)
+{
+	char text[LADDER_TEXT];
+
+	ladder_beside(&l->view, i, l->side, text, sizeof(text));
+	if (text[0] == '\0')
+		return;
+	if (l->side) {
+		add(p, " ");
+		put(l, p, text, room_for(l, STAMP + l->width + 3));
+		return;
+	}
+	fputc('\n', l->out);
+	fprintf(l->out, "%*s", (int)STAMP, "");
+	p->len = p->cols = 0;
+	note_right(l, p, text);
+	p->len -= strlen(l->g->dot); /* it happened to nobody */
+	p->text[p->len] = '\0';
+	add(p, l->g->bar);
 }
 
 static void draw_arrow(struct ladder *l, size_t i)
 {
-	const struct vs_event *e = &l->ev[i], *lost = fate(l, i);
-	unsigned room = l->width > 10 ? l->width - 10 : 10, len, rest;
-	int from = lane(l, e->node);
-	char text[TEXT];
+	const struct ladder_view *v = &l->view;
+	const struct vs_event *e = &v->ev[i];
+	const char *end = v->pkt[i].lost != LADDER_NONE ? l->g->lost : ladder_unsure(v, i) ? l->g->unsure : NULL;
+	int from = ladder_lane(v, e->node);
+	char label[LADDER_TEXT], line[LADDER_TEXT + 32];
+	struct piece p = {.len = 0}, b = {.len = 0};
 
-	label(l, e, text, sizeof(text));
+	ladder_label(v, i, "->", label, sizeof(label));
 	stamp(l, e->t_ns);
-	if (l->nodes != 2 || from < 0) {
-		safe(l->out, e->node);
-		fputs(lost != NULL ? " --x " : " --> ", l->out);
-		safe(l->out, text);
-		fputc('\n', l->out);
-		return;
-	}
-	text[room < sizeof(text) ? room : sizeof(text) - 1] = '\0';
-	len = (unsigned)strlen(text);
-	rest = l->width - 10 - len;
-	fputs(from == 0 ? "|------- " : lost != NULL ? "|  x---- " : "|<------ ", l->out);
-	safe(l->out, text);
-	fputc(' ', l->out);
-	if (from == 0 && lost != NULL) {
-		dashes(l->out, rest / 2);
-		fprintf(l->out, "x%*s|", (int)(rest - rest / 2), "");
+	if (v->nodes != 2 || from < 0) {
+		(void)snprintf(line, sizeof(line), "%s %s %s", e->node, end != NULL ? "--x" : "-->", label);
+		put(l, &p, line, room_for(l, STAMP));
+	} else if (from == 0) {
+		arrow_right(l, &p, i, label, end);
 	} else {
-		dashes(l->out, from == 0 ? rest : rest + 1);
-		fputs(from == 0 ? ">|" : "|", l->out);
+		arrow_left(l, &p, i, label, end);
 	}
-	if (lost != NULL)
-		fputs(" lost", l->out);
+	write_piece(l, &p, arrow_look(v, i));
+	if (v->nodes == 2)
+		beside(l, i, &b);
+	write_piece(l, &b, arrow_look(v, i) == PLAIN ? AGAIN : arrow_look(v, i));
 	fputc('\n', l->out);
 }
 
 /* ---- the whole ---- */
 
-static void find_nodes(struct ladder *l)
+static bool beside_arrows(const struct ladder *l)
 {
-	for (size_t i = 0; i < l->n; i++) {
-		const char *name = l->ev[i].node;
-
-		if (name[0] == '\0' || strcmp(name, "script") == 0 || strcmp(name, "wire") == 0 ||
-		    strcmp(name, "switch") == 0 || lane(l, name) >= 0)
-			continue;
-		if (l->nodes < MAX_NODES)
-			l->node[l->nodes++] = name;
-	}
-	if (l->nodes == 1 && l->opt != NULL && l->opt->other != NULL)
-		l->node[l->nodes++] = l->opt->other;
-}
-
-static bool alike(const struct vs_event *a, const struct vs_event *b)
-{
-	return a->type == VS_EV_PKT_TX && b->type == VS_EV_PKT_TX && a->a[0] == b->a[0] && a->a[4] == b->a[4] &&
-	       strcmp(a->node, b->node) == 0;
-}
-
-/* Packets of one kind that follow each other, other packets' arrival apart. */
-static size_t run_length(const struct ladder *l, size_t i)
-{
-	size_t n = 1;
-
-	for (size_t k = i + 1; k < l->n; k++) {
-		char text[TEXT];
-
-		if (alike(&l->ev[i], &l->ev[k]))
-			n++;
-		else if (l->ev[k].type == VS_EV_PKT_TX || note(&l->ev[k], text, sizeof(text)))
-			break;
-	}
-	return n;
+	return l->side && l->view.nodes == 2;
 }
 
 /* Draws a run from event `i` on; the index of its last event. */
 static size_t draw_run(struct ladder *l, size_t i, size_t n)
 {
+	bool fold = n > 2 * LADDER_RUN + 1 && !(l->opt != NULL && l->opt->whole);
 	size_t first = i, done = 0;
 
 	for (; done < n; i++) {
-		if (!alike(&l->ev[first], &l->ev[i]))
+		if (i != first && !ladder_alike(&l->view, first, i))
 			continue;
-		if (n <= 2 * RUN_SHOWN + 1 || done < RUN_SHOWN || done >= n - RUN_SHOWN)
+		if (!fold || done < LADDER_RUN || done >= n - LADDER_RUN)
 			draw_arrow(l, i);
-		else if (done == RUN_SHOWN)
-			fprintf(l->out, "%12s... %zu more like that\n", "", n - 2 * RUN_SHOWN);
+		else if (done == LADDER_RUN)
+			fprintf(l->out, "%*s%s %zu more like that\n", (int)STAMP, "", l->g->cut, n - 2 * LADDER_RUN);
 		done++;
 	}
 	return i - 1;
 }
 
-static void head_of_two(const struct ladder *l)
+static void head(const struct ladder *l)
 {
-	int pad = (int)l->width + 1 - (int)strlen(l->node[0]);
+	const char *title[2] = {l->view.node[0], l->view.node[1]};
+	struct piece p = {.len = 0}, q = {.len = 0};
 
-	fprintf(l->out, "%10s  ", "t(us)");
-	safe(l->out, l->node[0]);
-	fprintf(l->out, "%*s", pad, "");
-	safe(l->out, l->node[1]);
+	fprintf(l->out, "%10s", "t(us)");
+	if (l->view.nodes != 2) {
+		fputc('\n', l->out);
+		return;
+	}
+	for (unsigned i = 0; i < 2; i++)
+		if (l->opt != NULL && l->opt->title[i] != NULL)
+			title[i] = l->opt->title[i];
+	put(l, &p, title[0], l->width / 2);
+	put(l, &q, title[1], l->side ? room_for(l, STAMP + l->width + 1) : l->width / 2);
+	fputs("  ", l->out);
+	write_piece(l, &p, PLAIN);
+	fprintf(l->out, "%*s", (int)(l->width + (l->side ? 1 : 2) - p.cols - (l->side ? 0 : q.cols)), "");
+	write_piece(l, &q, PLAIN);
 	fputc('\n', l->out);
 }
 
-static void head(const struct ladder *l)
+static void measure(struct ladder *l)
 {
-	if (l->nodes == 2)
-		head_of_two(l);
+	const struct vs_ladder_options *o = l->opt;
+	unsigned given = o != NULL ? o->width : 0;
+
+	l->columns = o == NULL || o->columns == 0 ? 0 : o->columns < 60 ? 60 : o->columns > 400 ? 400 : o->columns;
+	l->side = l->columns == 0 || l->columns >= SIDE_FROM;
+	if (l->columns == 0)
+		l->width = given != 0 ? given : USUAL_WIDTH;
 	else
-		fprintf(l->out, "%10s\n", "t(us)");
+		l->width = l->side ? 64 : l->columns - STAMP - 2;
+	l->width = l->width < 24 ? 24 : l->width > 160 ? 160 : l->width;
+	l->g = o != NULL && o->utf8 ? &unicode : &ascii;
 }
 
 void vs_ladder_text(const struct vs_event *ev, size_t n, const struct vs_ladder_options *opt, FILE *out)
 {
-	struct ladder l = {.ev = ev, .n = n, .opt = opt, .out = out, .width = USUAL_WIDTH};
+	struct ladder l = {.opt = opt, .out = out};
 	size_t skip = 0;
 
-	if (opt != NULL && opt->width != 0)
-		l.width = opt->width < 24 ? 24 : opt->width > 160 ? 160 : opt->width;
-	find_nodes(&l);
+	measure(&l);
+	if (!ladder_view_init(&l.view, ev, n, opt != NULL ? opt->other : NULL)) {
+		fputs("no memory for a ladder\n", out);
+		return;
+	}
 	head(&l);
 	if (opt != NULL && opt->max_lines != 0 && n > opt->max_lines) {
 		skip = n - opt->max_lines;
-		fprintf(out, "%12s... %zu events before\n", "", skip);
+		fprintf(out, "%*s%s %zu events before\n", (int)STAMP, "", l.g->cut, skip);
 	}
-	l.start_ns = n > 0 ? ev[0].t_ns : 0;
+	l.start_ns = opt != NULL && opt->start_ns != 0 ? opt->start_ns : n > 0 ? ev[0].t_ns : 0;
 	for (size_t i = skip; i < n; i++) {
-		char text[TEXT];
+		char text[LADDER_TEXT];
 
 		if (ev[i].type == VS_EV_PKT_TX)
-			i = draw_run(&l, i, run_length(&l, i));
-		else if (note(&ev[i], text, sizeof(text)))
-			draw_note(&l, &ev[i], text);
+			i = draw_run(&l, i, ladder_run(&l.view, i, beside_arrows(&l)));
+		else if (ladder_line(&l.view, i, beside_arrows(&l), text, sizeof(text)))
+			draw_note(&l, i, text);
 	}
+	ladder_view_free(&l.view);
 }
