@@ -10,12 +10,12 @@
 
 #include "internal.h"
 
-#define ROW 15.0     /* least distance of two lines of text */
+#define ROW 16.0     /* least distance of two lines of text */
 #define GAP_MAX 70.0 /* longest distance that time makes */
 #define CUT 26.0     /* height of a cut */
 #define SLANT 34.0   /* height of the usual packet */
 #define TOP 58.0
-#define CHAR 6.3 /* width of a character of the notes */
+#define CHAR 6.7 /* width of a character of the notes */
 #define ROWS_MAX 20000u
 
 struct row {
@@ -247,7 +247,7 @@ static void draw_note(const struct picture *p, const struct row *r)
 	int lane = ladder_lane(v, v->ev[r->at].node);
 	double x = lane < 0 ? p->first + p->step / 2 : lane_x(p, lane);
 	bool left = lane == 0 && v->nodes == 2;
-	size_t room = (size_t)((left ? p->first - 84 : v->nodes == 2 ? p->width - x - 12 : p->step - 16) / CHAR);
+	size_t room = (size_t)((left ? p->first - 96 : v->nodes == 2 ? p->width - x - 12 : p->step - 16) / CHAR);
 	char text[LADDER_TEXT];
 
 	(void)ladder_note(v, r->at, text, sizeof(text));
@@ -286,9 +286,9 @@ static void draw_beside(const struct picture *p, size_t i, double x, double y, b
 	ladder_beside(&p->view, i, true, text, sizeof(text));
 	if (text[0] == '\0')
 		return;
-	fprintf(p->out, "<text class=\"%s\" x=\"%.1f\" y=\"%.1f\"%s>", class_of(&p->view, i), x + (right ? 8 : -8),
-		y + 4, right ? "" : " text-anchor=\"end\"");
-	put(p, text, (size_t)((right ? p->width - x - 10 : x - 84) / CHAR));
+	fprintf(p->out, "<text class=\"label %s\" x=\"%.1f\" y=\"%.1f\"%s>", class_of(&p->view, i),
+		x + (right ? 8 : -8), y + 4, right ? "" : " text-anchor=\"end\"");
+	put(p, text, (size_t)((right ? p->width - x - 10 : x - 96) / CHAR));
 	fputs("</text>", p->out);
 }
 
@@ -333,7 +333,7 @@ static void draw_arrow(const struct picture *p, const struct row *r)
 	fprintf(p->out, "<path class=\"line\" d=\"M%.1f %.1fL%.1f %.1f\"/>", x1, r->y, x2, y2);
 	draw_end(p, r->at, x2, y2, back, sure);
 	fprintf(p->out, "<text class=\"label\" transform=\"translate(%.1f %.1f) rotate(%.2f)\"%s>", x1 - back * 14,
-		r->y - back * 14 * slope - 3, 57.29578 * slope / (1 + slope * slope / 3),
+		r->y - back * 14 * slope - 4, 57.29578 * slope / (1 + slope * slope / 3),
 		back < 0 ? "" : " text-anchor=\"end\"");
 	put_label(p, label);
 	fputs("</text>", p->out);
@@ -371,7 +371,7 @@ static void draw_time(const struct picture *p, size_t i, double *last_y)
 	if (i > 0 && p->view.ev[p->row[i - 1].at].t_ns == p->view.ev[r->at].t_ns && !p->row[i - 1].end &&
 	    r->y - p->row[i - 1].y < ROW + 1)
 		return;
-	fprintf(p->out, "<text class=\"t\" x=\"70\" y=\"%.1f\" text-anchor=\"end\">%.2f</text>\n", r->y + 4,
+	fprintf(p->out, "<text class=\"t\" x=\"80\" y=\"%.1f\" text-anchor=\"end\">%.2f</text>\n", r->y + 4,
 		since_us(p, p->view.ev[r->at].t_ns));
 	*last_y = r->y;
 }
@@ -394,7 +394,7 @@ static void head(const struct picture *p)
 		".node{font-weight:bold;font-size:13px}</style>\n"
 		"<rect width=\"100%%\" height=\"100%%\" fill=\"#fff\"/>\n",
 		p->width, p->height, p->width, p->height);
-	fprintf(p->out, "<text class=\"t\" x=\"70\" y=\"24\" text-anchor=\"end\">t (us)</text>\n");
+	fprintf(p->out, "<text class=\"t\" x=\"80\" y=\"24\" text-anchor=\"end\">t (us)</text>\n");
 	for (unsigned i = 0; i < p->view.nodes; i++) {
 		const char *title =
 			p->opt != NULL && i < 2 && p->opt->title[i] != NULL ? p->opt->title[i] : p->view.node[i];
@@ -454,7 +454,7 @@ static void draw(const struct picture *p, size_t skipped)
 
 void vs_ladder_svg(const struct vs_event *ev, size_t n, const struct vs_ladder_options *opt, FILE *out)
 {
-	struct picture p = {.opt = opt, .out = out, .first = 330, .step = 430};
+	struct picture p = {.opt = opt, .out = out, .first = 470, .step = 420};
 	size_t skip = opt != NULL && opt->max_lines != 0 && n > opt->max_lines ? n - opt->max_lines : 0;
 
 	p.y = calloc(n + 1, sizeof(*p.y));
@@ -465,7 +465,7 @@ void vs_ladder_svg(const struct vs_event *ev, size_t n, const struct vs_ladder_o
 			p.first = 150;
 			p.step = 300;
 		}
-		p.width = p.view.nodes == 2 ? 1090 : p.first + p.step * (p.view.nodes < 1 ? 1 : p.view.nodes);
+		p.width = p.view.nodes == 2 ? 1240 : p.first + p.step * (p.view.nodes < 1 ? 1 : p.view.nodes);
 		collect(&p, skip);
 		p.failed |= !choose_scale(&p);
 	}
