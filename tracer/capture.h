@@ -38,6 +38,7 @@ struct vt_flow {
 	uint16_t src, dst;
 	uint32_t dqpn, sqpn; /* sqpn: the sender's own number, 0 as long as it is not known */
 	uint32_t retry_frame, retry_psn;
+	uint64_t retry_seq; /* the rc:retry of the train of packets that is being repeated */
 	uint8_t retry_cause;
 	bool retrying;
 };

@@ -79,14 +79,15 @@ static uint64_t tell_retry(struct teller *t, const struct vt_seen *s)
 	struct vs_event e = event(s, VS_EV_RC_RETRY, source_of(t, s), 0);
 
 	if (!new_retry(&t->c->flow[s->flow], s))
-		return t->seq; /* the event before: of the same train */
+		return t->c->flow[s->flow].retry_seq;
 	e.cause = asked != VT_NONE ? t->c->seen[asked].rx_seq : before != VT_NONE ? t->c->seen[before].tx_seq : 0;
 	if (r->cause == VS_MON_CAUSE_TIMEOUT)
 		e.cause = tell_timeout(t, s, e.cause);
 	e.qpn = sender_qpn(t, s);
 	e.a[0] = s->psn;
 	e.a[1] = (uintptr_t)trigger[r->cause <= VS_MON_CAUSE_TIMEOUT ? r->cause : 0];
-	return tell(t, e);
+	t->c->flow[s->flow].retry_seq = tell(t, e);
+	return t->c->flow[s->flow].retry_seq;
 }
 
 static uint64_t cause_of(struct teller *t, const struct vt_seen *s)
