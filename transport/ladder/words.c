@@ -214,6 +214,11 @@ static bool silent(const struct vs_event *e)
 	case VS_EV_LINK_QUEUE_DROP:
 	case VS_EV_QP_ATTR:
 	case VS_EV_REC_CLOCK:
+	case VS_EV_VERB_SGE:
+	case VS_EV_VERB_PAYLOAD:
+	case VS_EV_VERB_QP_CAPS:
+	case VS_EV_VERB_QP_INIT:
+	case VS_EV_VERB_EMPTY_POLLS:
 		return true;
 	case VS_EV_QP_STATE:
 		return e->a[2] == VS_REASON_BY_USER;
