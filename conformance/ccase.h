@@ -16,6 +16,8 @@ struct vc_ccase {
 	const char *header; /* case, clause, class, needs, as in a script */
 	/* Fills `res` as the runner of scripts does; `env` has the seed and who records. */
 	void (*run)(const struct vc_options *o, const struct vs_drill_env *env, struct vs_drill_result *res);
+	/* It makes calls of libibverbs itself, without the peer: an agent runs it where these are. */
+	bool at_device;
 };
 extern const struct vc_ccase *const vc_ccases[]; /* NULL at the end */
 extern const struct vc_ccase vc_ccase_cq_destroy, vc_ccase_qp_destroy, vc_ccase_walk;

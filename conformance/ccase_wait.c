@@ -84,10 +84,6 @@ static bool open_scene(struct scene *s, const struct vc_options *o, bool with_sr
 		vc_ccase_say(res, VS_VERDICT_ERROR, "%s", why);
 		return false;
 	}
-	if (s->v->link != NULL) {
-		vc_ccase_say(res, VS_VERDICT_SKIP, "an agent does not run cases in C yet");
-		return false;
-	}
 	s->pd = s->v->call.alloc_pd(s->v->ctx);
 	s->channel = s->v->call.create_comp_channel(s->v->ctx);
 	s->cq = s->pd != NULL && s->channel != NULL ? s->v->call.create_cq(s->v->ctx, 8, NULL, s->channel, 0) : NULL;
@@ -210,10 +206,12 @@ const struct vc_ccase vc_ccase_cq_destroy = {
 	"case   CQ-011  \"Destroying a completion queue waits until its events are acknowledged\"\n"
 	"clause \"ibv_get_cq_event(3)\"   class A\n",
 	cq_destroy,
+	true,
 };
 const struct vc_ccase vc_ccase_qp_destroy = {
 	"ccase_wait.c",
 	"case   AE-004  \"Destroying a queue pair waits until its events are acknowledged\"\n"
 	"clause \"ibv_get_async_event(3)\"   class A   needs srq\n",
 	qp_destroy,
+	true,
 };

@@ -132,4 +132,5 @@ const struct vc_ccase vc_ccase_walk = {
 	"ccase_walk.c",
 	"case   ROB-001-walk  \"Random legal work completes, all of it and in order\"\nclass  S   needs atomic\n",
 	walk,
+	false,
 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /* job.c - runs one vector of one case on the target, and makes its result. */
 #include "ccase.h"
-#include "verbs.h"
+#include "remote.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -116,7 +116,10 @@ static void run_on_target(const struct vc_options *o, const struct vc_case *c, u
 		vc_program_run(o, c, vector, env, res);
 	} else if (c->in_c != NULL) {
 		*res = (struct vs_drill_result){.verdict = VS_VERDICT_PASS};
-		c->in_c->run(o, env, res);
+		if (o->agent != NULL && c->in_c->at_device)
+			vc_remote_ccase(o, c->id, res);
+		else
+			c->in_c->run(o, env, res);
 	} else if (o->verbs == NULL)
 		vs_drill_run_sim(c->d, vector, env, res);
 	else

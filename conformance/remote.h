@@ -71,6 +71,9 @@ __attribute__((format(printf, 2, 3))) void vc_link_over(struct vc_link *l, const
 /* An agent with the device that `o` names, in v->link; a new one if there is none any more. */
 bool vc_remote_connect(struct vc_verbs *v, const struct vc_options *o, char *why, size_t cap);
 
+/* Lets the agent run a case that is written in C. */
+void vc_remote_ccase(const struct vc_options *o, const char *id, struct vs_drill_result *res);
+
 /* ---- remote_target.c, remote_news.c ---- */
 
 struct vc_object {

@@ -4,6 +4,7 @@
  */
 #include <string.h>
 
+#include "ccase.h"
 #include "remote.h"
 
 #define TRIES 3u /* agents that can't be had one after the other: then there is none */
@@ -84,4 +85,29 @@ bool vc_remote_connect(struct vc_verbs *v, const struct vc_options *o, char *why
 	v->link = NULL;
 	(void)snprintf(why, cap, "%s", reason);
 	return false;
+}
+
+void vc_remote_ccase(const struct vc_options *o, const char *id, struct vs_drill_result *res)
+{
+	char why[640] = "";
+	struct vc_verbs *v = vc_verbs_open(o, why, sizeof(why));
+	struct ag_words w;
+	enum vs_verdict verdict;
+	int code;
+
+	if (v == NULL) {
+		vc_ccase_say(res, VS_VERDICT_ERROR, "%s", why);
+		return;
+	}
+	ag_put_word(vc_link_begin(v->link, "ccase"), id);
+	if (vc_link_ask(v->link, &w, &code) == VC_ANSWER_OK) {
+		verdict = (enum vs_verdict)ag_get_num(&w, VS_VERDICT_ERROR);
+		vc_ccase_say(res, verdict, "%s", ag_get_text(&w));
+		if (!ag_at_end(&w))
+			vc_link_nonsense(v->link);
+	} else if (v->link->over[0] == '\0') {
+		vc_ccase_say(res, VS_VERDICT_ERROR, "the agent can't run it: %s", ag_get_text(&w));
+	}
+	if (v->link->over[0] != '\0')
+		vc_ccase_say(res, VS_VERDICT_ERROR, "%s", v->link->over);
 }

@@ -7,6 +7,7 @@
  *   session.c   one session: lines in, replies out
  *   run.c       the device; the objects of one run, and what is observed of them
  *   calls.c     the requests that are calls of the verbs
+ *   ccase.c     cases in C that are about calls of libibverbs
  *   line.c      lines and words            } of both sides
  *   msg.c       structures and memory      }
  *
@@ -70,6 +71,9 @@ void ag_device_tell(const struct ag_session *s, struct ag_line *l);
 bool ag_run_begin(struct ag_session *s, char *why, size_t cap); /* s->prog is set */
 void ag_run_end(struct ag_session *s);
 void ag_run_look(struct ag_session *s); /* what the queues that are watched and the channels have */
+
+/* ccase.c: a case that is written in C; false: there is no such, or no device. */
+bool ag_ccase(struct ag_session *s, const char *id);
 
 /* ---- calls.c ---- */
 

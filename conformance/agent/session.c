@@ -79,6 +79,18 @@ static bool do_device(struct ag_session *s, struct ag_words *w, char *why, size_
 	return true;
 }
 
+static bool do_ccase(struct ag_session *s, struct ag_words *w, char *why, size_t cap)
+{
+	char id[AG_WORD_MAX];
+
+	(void)ag_get_word(w, id);
+	ag_run_end(s);
+	if (ag_at_end(w) && s->v != NULL && ag_ccase(s, id))
+		return true;
+	(void)snprintf(why, cap, s->v == NULL ? "no device is open" : "there is no such case");
+	return false;
+}
+
 /* run COUNT (NAME IS_DEVICE)... */
 static bool do_run(struct ag_session *s, struct ag_words *w, char *why, size_t cap)
 {
@@ -196,6 +208,8 @@ static bool housekeeping(struct ag_session *s, uint64_t id, uint64_t came_ns, co
 		good = do_device(s, w, why, sizeof(why));
 	else if (strcmp(verb, "run") == 0)
 		good = do_run(s, w, why, sizeof(why));
+	else if (strcmp(verb, "ccase") == 0)
+		good = do_ccase(s, w, why, sizeof(why));
 	else if (strcmp(verb, "end") == 0)
 		ag_run_end(s);
 	else if (strcmp(verb, "look") == 0 && s->t != NULL)

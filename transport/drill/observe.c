@@ -369,11 +369,18 @@ static void poll_lazy(struct run *r, const struct stmt *st)
 	}
 }
 
-/* By less than the clocks may be wrong: it may have been in time. */
+/*
+ * By less than the clocks may be wrong, it may have been in time. What comes too early by less than somebody waited for
+ * a processor may have been timed from what left late.
+ */
 static bool missed_by_little(const struct run *r, uint64_t time, uint64_t not_before, uint64_t until)
 {
-	return (time > until && time - until <= r->t->clock_error_ns) ||
-	       (time < not_before && not_before - time <= r->t->clock_error_ns);
+	uint64_t error = r->t->clock_error_ns, lag = 0;
+
+	if (time < not_before && r->t->ops->lag_ns != NULL)
+		lag = r->t->ops->lag_ns(r->t);
+	return (time > until && time - until <= error) ||
+	       (time < not_before && not_before - time <= (lag > error ? lag : error));
 }
 
 static enum outcome something(struct run *r, const struct stmt *st, uint64_t start, uint32_t k, bool over,
