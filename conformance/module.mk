@@ -31,13 +31,21 @@ $(CONFORM_BIN): $(B)/obj/conformance/page.o $(call obj,$(CONFORM_SRCS)) $(LIBVS)
 	@mkdir -p $(@D)
 	$(CC) $(OPT) $(SANFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS_VS) -lnet
 
-check-conform: all $(B)/tests/misbehave ## the conformance suite on the simulator and on ref0, its files, and vs-conform itself
+check-conform: all $(B)/tests/misbehave $(B)/tests/agent_shim ## the conformance suite on the simulator and on ref0, its files, and vs-conform itself
 	@$(CONFORM_BIN) --check
 	@$(CONFORM_BIN) --quiet --jobs $(JOBS)
-	@$(CONFORM_BIN) --quiet --device ref0
+	@$(CONFORM_BIN) --quiet --device ref0 --json $(B)/ref0.json
+	@conformance/tests/agent.sh $(B) $(B)/ref0.json
 	@conformance/tests/run.sh $(B)
 	@conformance/tests/program.sh $(B)
 	@$(B)/tests/misbehave $(MISBEHAVE_SEEDS)
+
+# What may happen between vs-conform and vs-agent.
+CHECK_PROGRAMS += $(B)/tests/agent_shim
+
+$(B)/tests/agent_shim: $(call obj,conformance/tests/agent_shim.c)
+	@mkdir -p $(@D)
+	$(CC) $(OPT) $(SANFLAGS) $(LDFLAGS) -o $@ $^
 
 # A device that misbehaves at random. MISBEHAVE_SEEDS=20000: the long form.
 MISBEHAVE := $(B)/tests/misbehave

@@ -66,7 +66,7 @@ bool vc_remote_connect(struct vc_verbs *v, const struct vc_options *o, char *why
 {
 	static unsigned failures;
 	static char reason[640];
-	uint64_t patience = o->budget_ms * 750000; /* shorter than the case has: who hangs is to be named */
+	uint64_t patience = o->budget_ms * 500000; /* shorter than the case has: who hangs is to be named */
 
 	if (v->link != NULL && v->link->over[0] == '\0')
 		return true;

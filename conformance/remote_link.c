@@ -411,6 +411,7 @@ struct vc_link *vc_link_open(const char *command, uint64_t timeout_ns, char *why
 	}
 	l->pid = l->to = l->from = l->err = -1;
 	l->timeout_ns = timeout_ns;
+	(void)signal(SIGPIPE, SIG_IGN); /* a command that has ended is told of by what it said */
 	if (!start(l, command))
 		vc_link_over(l, "the agent's command can't be started: %s", strerror(errno));
 	else
