@@ -222,7 +222,7 @@ static struct dr_target *open_shim(void *ctx, const struct dr_setup *s, char *wh
 	env.tap = on_tap;
 	kept = env;
 	setup.env = &kept;
-	setup.ears = (struct dr_ears){on_frame, NULL};
+	setup.ears = (struct dr_ears){.frame = on_frame, .sent = s->ears.sent, .ctx = s->ears.ctx};
 	t = dr_sim_open(ctx, &setup, why, cap, skip);
 	if (t == NULL)
 		return NULL;
