@@ -59,6 +59,7 @@ include transport/module.mk
 include dissector/module.mk
 include pcaps/module.mk
 include conformance/module.mk
+include labs/module.mk
 include tracer/module.mk
 include tracer/recorder/module.mk
 

@@ -32,6 +32,7 @@ labs: drill ladder
 pcaps: drill ladder
 tests: wire event core monitor ladder fault sim io drill verbs
 conformance-tests: conformance
+labs-tests: labs
 dissector-tests: dissector wire event monitor io
 pcaps-tests: wire io
 tracer-tests: tracer

@@ -58,6 +58,7 @@ edit "flags" 's/post write wr=2/post write wr=2 fence/' "the flags of the reques
 edit "a packet" 's/SEND_ONLY psn=+0 ackreq/SEND_ONLY psn=+1 ackreq/' "its PSN is"
 edit "a packet too few" '/repeat 8/s/8/7/' "came here, and nothing in the script takes it"
 edit "memory" 's/777269747465/777269747466/' "buf[5] is 0x65, not 0x66"
+edit "memory of a region that stays" 's/^mr   B.buf.*/&\nmr   B.more len=1/; s/expect B.buf.0:6.*/expect B.more == 0/' "made no further ibv_reg_mr"
 edit "a status" 's/cqe wr=2 SEND SUCCESS/cqe wr=2 SEND RNR_RETRY_EXC_ERR/' "cqe wr=2 SEND SUCCESS came"
 edit "a state" 's/state ERR/state RTS/' "q is in state ERR"
 edit "a counter" 's/rcvd_pkts >= 2/rcvd_pkts >= 99/' "rcvd_pkts is"

@@ -443,6 +443,10 @@ static bool compare_memory(struct run *r, const struct stmt *st, char *why, size
 		dr_broken(r, st, st->column, "%s has %u bytes", st->left.obj->name, dr_rt(r, st->left.obj)->mem.len);
 		return false;
 	}
+	if (r->t->ops->mr_known != NULL && !r->t->ops->mr_known(r->t, &dr_rt(r, st->left.obj)->mem)) {
+		(void)snprintf(why, cap, "%s was never deregistered: what was in it is not known", st->left.obj->name);
+		return false;
+	}
 	dr_read_memory(r, dr_rt(r, st->left.obj));
 	mem = dr_rt(r, st->left.obj)->mem.bytes;
 	if (is_fill ? !dr_eval(r, st, st->right.e, &fill) : !dr_bytes(r, st, &st->right, &bytes, &len))

@@ -241,15 +241,20 @@ static int c_mr(struct dr_target *dt, int node, void *pd, uint32_t access, struc
 		access_text(access, want, sizeof(want));
 		return program_differs(t, "the region was registered with access %s, not %s", is, want);
 	}
-	if (!fill(t, o))
-		return program_differs(t, "the region with lkey 0x%x was never deregistered: its bytes are not known",
-				       m->lkey);
+	(void)fill(t, o);
 	return returned(t, node, ev, ev->a[5]);
 }
 
 static void c_mr_written(struct dr_target *dt, struct dr_memory *m)
 {
 	(void)fill(program_self(dt), m->h); /* what the script writes is what was there at the end */
+}
+
+static bool c_mr_known(struct dr_target *dt, struct dr_memory *m)
+{
+	const struct program_object *o = m->h;
+
+	return o == NULL || fill(program_self(dt), o);
 }
 
 static int c_mr_rereg(struct dr_target *dt, struct dr_memory *m, unsigned flags, void *pd, uint32_t access,
@@ -514,6 +519,7 @@ void program_calls(struct dr_target_ops *ops)
 	ops->srq_query = c_srq_query;
 	ops->mr_reg = c_mr;
 	ops->mr_rereg = c_mr_rereg;
+	ops->mr_known = c_mr_known;
 	ops->mr_written = c_mr_written;
 	ops->mw_alloc = c_mw;
 	ops->mw_rkey = c_mw_rkey;

@@ -98,6 +98,7 @@ struct dr_target_ops {
 	/* VS_REREG_*; with TRANSLATION the region is bytes [from, to) of what it was */
 	int (*mr_rereg)(struct dr_target *t, struct dr_memory *m, unsigned flags, void *pd, uint32_t access,
 			uint32_t from, uint32_t to);
+	bool (*mr_known)(struct dr_target *t, struct dr_memory *m);   /* are its bytes known? NULL: always */
 	void (*mr_written)(struct dr_target *t, struct dr_memory *m); /* the script changed `bytes` */
 	void (*mr_read)(struct dr_target *t,
 			struct dr_memory *m); /* it looks at them; NULL: they are the device's own */

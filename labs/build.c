@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/* build.c - compiling a learner's program, and running it. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "vslab.h"
+
+int vl_run(char *const argv[], const char *output)
+{
+	pid_t pid;
+	int status = 0;
+
+	(void)fflush(stdout);
+	pid = fork();
+	if (pid < 0) {
+		vl_complain("%s: %s", argv[0], strerror(errno));
+		return -1;
+	}
+	if (pid == 0) {
+		int out = output != NULL ? open(output, O_WRONLY | O_CREAT | O_TRUNC, 0600) : -1;
+
+		if (output != NULL && (out < 0 || dup2(out, 1) < 0 || dup2(out, 2) < 0))
+			_exit(125);
+		(void)alarm(20); /* a program that does not end */
+		execvp(argv[0], argv);
+		_exit(127);
+	}
+	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+		;
+	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+/* Warnings are part of the lesson; the compiler's own words are shown. VS_LAB_CFLAGS: more of them. */
+bool vl_compile(const struct vl_lab *lab, const char *source, const char *binary, bool quiet)
+{
+	const char *cc = getenv("CC") != NULL ? getenv("CC") : "cc", *more = getenv("VS_LAB_CFLAGS");
+	char include[PATH_MAX + 32], own[PATH_MAX + 32], check[PATH_MAX], flags[256], libs[VL_TEXT], *save = NULL;
+	char *argv[48], name[PATH_MAX];
+	unsigned n = 0;
+
+	(void)snprintf(include, sizeof(include), "-I%s/../include", lab->dir);
+	(void)snprintf(own, sizeof(own), "-I%s", lab->dir);
+	(void)snprintf(check, sizeof(check), "%.*s/check.c", PATH_MAX - 16, lab->dir);
+	(void)snprintf(flags, sizeof(flags), "%s -std=c11 -D_DEFAULT_SOURCE -Wall -Wextra -g -O1 %s", cc,
+		       more != NULL ? more : "");
+	(void)snprintf(libs, sizeof(libs), "%s", lab->libs);
+	(void)snprintf(name, sizeof(name), "%s", source);
+	for (char *w = strtok_r(flags, " ", &save); w != NULL && n < 24; w = strtok_r(NULL, " ", &save))
+		argv[n++] = w;
+	argv[n++] = include;
+	argv[n++] = own;
+	argv[n++] = "-o";
+	argv[n++] = (char *)(uintptr_t)binary;
+	argv[n++] = name;
+	if (strcmp(lab->kind, "unit") == 0)
+		argv[n++] = check;
+	else
+		argv[n++] = "-libverbs";
+	for (char *w = strtok_r(libs, " ", &save); w != NULL && n < 46; w = strtok_r(NULL, " ", &save))
+		argv[n++] = w;
+	argv[n] = NULL;
+	return vl_run(argv, quiet ? "/dev/null" : NULL) == 0;
+}
+
+void vl_arguments(char *text, const char *binary, uint32_t seed, char seed_text[16], char *argv[32])
+{
+	char *save = NULL;
+	unsigned n = 0;
+
+	(void)snprintf(seed_text, 16, "%u", seed);
+	argv[n++] = (char *)(uintptr_t)binary;
+	for (char *w = strtok_r(text, " \t\r\n", &save); w != NULL && n < 31; w = strtok_r(NULL, " \t\r\n", &save))
+		argv[n++] = strcmp(w, "$seed") == 0 ? seed_text : w;
+	argv[n] = NULL;
+}
+
+void vl_traces(const struct vl_session *s, const struct vl_lab *lab, const char *dir, struct vl_traces *t)
+{
+	char work[PATH_MAX];
+
+	vl_work(s, lab, "", work);
+	if (dir == NULL)
+		dir = work;
+	(void)snprintf(t->trace, sizeof(t->trace), "%.*s/run.vst", PATH_MAX - 32, dir);
+	(void)snprintf(t->capture, sizeof(t->capture), "%.*s/lab-%s.pcap", PATH_MAX - 32, dir, lab->id);
+	(void)snprintf(t->output, sizeof(t->output), "%.*s/output.txt", PATH_MAX - 32, dir);
+}
+
+/* Whatever the program does: nothing is claimed of it. */
+static const char anything[] = "case RUN \"the run that the questions are about\"\n"
+			       "node A B\n"
+			       "waive leftover_completion \"nothing is claimed\"\n"
+			       "waive leftover_async \"nothing is claimed\"\n"
+			       "waive leftover_call \"nothing is claimed\"\n"
+			       "wait 1us\n";
+
+bool vl_plain_run(const struct vl_session *s, const struct vl_lab *lab, const char *binary, const struct vl_traces *t,
+		  struct vs_program *p)
+{
+	struct vs_drill_error err;
+	struct vs_drill *d = vs_drill_parse(anything, strlen(anything), &err);
+	struct vs_drill_env env = {.seed = s->progress.seed};
+	struct vs_drill_result res;
+	char vs_run[PATH_MAX], seed[16], args[VL_TEXT], *argv[32];
+
+	if (d == NULL) {
+		vl_complain("%s", err.text);
+		return false;
+	}
+	if (!vl_beside("vs-run", vs_run)) {
+		vl_complain(T("vs-run is not beside vs-lab: run make, or install again",
+			      "vs-lab 옆에 vs-run이 없습니다: make를 실행하거나 다시 설치하세요"));
+		vs_drill_free(d);
+		return false;
+	}
+	(void)snprintf(args, sizeof(args), "%s", lab->run);
+	vl_arguments(args, binary, s->progress.seed, seed, argv);
+	*p = (struct vs_program){
+		.vs_run = vs_run, .argv = argv, .trace = t->trace, .capture = t->capture, .output = t->output};
+	vs_drill_run_program(d, 0, &env, p, &res);
+	p->vs_run = NULL;
+	p->argv = NULL;
+	vs_drill_free(d);
+	if (p->record != NULL)
+		return true;
+	vl_complain("%s", res.at.text);
+	return false;
+}

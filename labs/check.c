@@ -1,0 +1,275 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/*
+ * check.c - does it hold? Predictions first (wrong is fine, blank is not), then the compiler, then every script of the
+ * lab against a run of the program of its own, then the answers that have to be right.
+ *
+ * A script may begin with "# args: WORDS": the arguments of the program, with $seed and the names of its vectors.
+ */
+#include <glob.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "vslab.h"
+
+static bool predicted(const struct vl_session *s, const struct vl_lab *lab, struct vl_question q[VL_QUESTIONS])
+{
+	char path[PATH_MAX];
+
+	vl_work(s, lab, "predict.txt", path);
+	if (vl_predictions(path, q) < 0)
+		return false;
+	for (unsigned i = 1; i < VL_QUESTIONS; i++) {
+		if (q[i].number == 0 || q[i].answer[0] != '\0')
+			continue;
+		printf(T("Lab %s: question %u of predict.txt has no answer. Wrong is fine, blank is not.\n",
+			 "실습 %s: predict.txt의 %u번에 답이 없습니다. 틀려도 되지만 비워 두면 안 됩니다.\n"),
+		       lab->id, i);
+		return false;
+	}
+	return true;
+}
+
+static bool answers_are_right(const struct vl_session *s, const struct vl_lab *lab, const struct vl_entry *e,
+			      const struct vl_question q[VL_QUESTIONS])
+{
+	bool right = true;
+
+	for (unsigned i = 1; i < VL_QUESTIONS; i++) {
+		char normal[VL_TEXT], hash[VL_HASH];
+		bool same = false;
+
+		if (e->answer[i][0] == '\0')
+			continue;
+		vl_normalize(q[i].answer, normal);
+		vl_hash_answer(&s->progress, lab->id, i, normal, hash);
+		same = strcmp(hash, e->answer[i]) == 0;
+		for (int step = -1; step <= 1 && !same; step++) { /* of those for which two digits are enough */
+			vl_rounded(q[i].answer, step, normal);
+			vl_hash_answer(&s->progress, lab->id, i, normal, hash);
+			same = strcmp(hash, e->answer[i]) == 0;
+		}
+		if (!same)
+			printf(T("Lab %s: the answer to question %u is not right: %s\n",
+				 "실습 %s: %u번 답이 맞지 않습니다: %s\n"),
+			       lab->id, i, q[i].answer);
+		right &= same;
+	}
+	if (!right)
+		printf(T("  look      vs-lab show %s\n  stuck?    vs-lab hint %s\n",
+			 "  보기      vs-lab show %s\n  막혔으면  vs-lab hint %s\n"),
+		       lab->id, lab->id);
+	return right;
+}
+
+/* What was made must be destroyed: the events of making and of the end come in pairs. */
+static const char *leak(const struct vs_record *record)
+{
+	static const struct {
+		enum vs_event_type made, gone;
+		unsigned ret;
+		const char *what;
+	} rows[] = {{VS_EV_VERB_CREATE_QP, VS_EV_VERB_DESTROY_QP, 0, "ibv_create_qp"},
+		    {VS_EV_VERB_REG_MR, VS_EV_VERB_DEREG_MR, 1, "ibv_reg_mr"},
+		    {VS_EV_DEV_CREATE_CQ, VS_EV_DEV_DESTROY_CQ, 1, "ibv_create_cq"},
+		    {VS_EV_DEV_ALLOC_PD, VS_EV_DEV_DEALLOC_PD, 0, "ibv_alloc_pd"}};
+	size_t n;
+	const struct vs_event *ev = vs_record_events(record, &n);
+
+	for (unsigned r = 0; r < sizeof(rows) / sizeof(rows[0]); r++) {
+		long open = 0;
+
+		for (size_t i = 0; i < n; i++)
+			open += ev[i].type == rows[r].made                                ? 1
+				: ev[i].type == rows[r].gone && ev[i].a[rows[r].ret] == 0 ? -1
+											  : 0;
+		if (open > 0)
+			return rows[r].what;
+	}
+	return NULL;
+}
+
+/* "# args: WORDS" of a script; false: the lab's own. */
+static bool args_of(const char *text, char args[VL_TEXT])
+{
+	const char *at = strstr(text, "# args:");
+
+	if (at == NULL || (at != text && at[-1] != '\n'))
+		return false;
+	(void)snprintf(args, VL_TEXT, "%.*s", (int)strcspn(at + 7, "\n"), at + 7);
+	return true;
+}
+
+struct checking {
+	struct vl_session *s;
+	const struct vl_lab *lab;
+	struct vl_entry *e;
+	struct vl_traces traces;
+	char binary[PATH_MAX], vs_run[PATH_MAX];
+	unsigned runs;
+};
+
+static bool vector_holds(struct checking *c, const char *name, const char *text, const struct vs_drill *d,
+			 unsigned vector)
+{
+	struct vs_drill_env env = {.seed = c->s->progress.seed, .device = getenv("VS_LAB_DEVICE")};
+	struct vs_drill_result res;
+	char seed[16], args[VL_TEXT], *argv[32];
+	struct vs_program p = {.vs_run = c->vs_run,
+			       .trace = c->traces.trace,
+			       .capture = c->traces.capture,
+			       .output = c->traces.output};
+	const char *leaked;
+	bool held;
+
+	if (!args_of(text, args))
+		(void)snprintf(args, sizeof(args), "%s", c->lab->run);
+	vl_arguments(args, c->binary, c->s->progress.seed, seed, argv);
+	p.argv = argv;
+	vs_drill_run_program(d, vector, &env, &p, &res);
+	held = res.verdict == VS_VERDICT_PASS || res.verdict == VS_VERDICT_VARIANT;
+	leaked = held ? leak(p.record) : NULL;
+	if (held && (p.code != 0 || p.late || leaked != NULL)) {
+		held = false;
+		res.at.line = 0;
+		if (leaked != NULL)
+			(void)snprintf(res.at.text, sizeof(res.at.text),
+				       T("what %s made was never destroyed", "%s(으)로 만든 것을 없애지 않았습니다"),
+				       leaked);
+		else
+			(void)snprintf(res.at.text, sizeof(res.at.text), "%s",
+				       T("everything was as it should be, but the program did not end well",
+					 "교환은 모두 맞지만 프로그램이 정상으로 끝나지 않았습니다"));
+	}
+	c->e->seen = held ? 0 : p.seen;
+	c->runs++;
+	if (!held)
+		vl_teach(c->s, c->lab, name, text, &res, &p, &c->traces);
+	vs_program_clear(&p);
+	return held;
+}
+
+static bool script_holds(struct checking *c, const char *path)
+{
+	struct vs_drill_error err;
+	char *raw = vl_read(path, NULL), message[1200];
+	char *text = raw != NULL ? vl_fill(c->lab, c->s->progress.seed, raw) : NULL;
+	struct vs_drill *d = text != NULL ? vs_drill_parse(text, strlen(text), &err) : NULL;
+	const char *name = strrchr(path, '/') + 1;
+	bool holds = d != NULL;
+
+	if (text != NULL && d == NULL) {
+		(void)vs_drill_error_format(&err, path, message, sizeof(message));
+		vl_complain("%s", message);
+	}
+	for (unsigned v = 0; d != NULL && v < vs_drill_vectors(d) && holds; v++)
+		holds = vector_holds(c, name, text, d, v);
+	if (holds)
+		printf("  ok  %s\n", vs_drill_title(d));
+	vs_drill_free(d);
+	free(text);
+	free(raw);
+	return holds;
+}
+
+static bool scripts_hold(struct checking *c)
+{
+	char pattern[PATH_MAX];
+	glob_t g;
+	bool holds = true;
+
+	(void)snprintf(pattern, sizeof(pattern), "%.*s/check*.drill", PATH_MAX - 32, c->lab->dir);
+	if (!vl_beside("vs-run", c->vs_run)) {
+		vl_complain(T("vs-run is not beside vs-lab: run make, or install again",
+			      "vs-lab 옆에 vs-run이 없습니다: make를 실행하거나 다시 설치하세요"));
+		return false;
+	}
+	if (glob(pattern, 0, NULL, &g) != 0)
+		return true;
+	for (size_t i = 0; i < g.gl_pathc && holds; i++)
+		holds = script_holds(c, g.gl_pathv[i]);
+	globfree(&g);
+	return holds;
+}
+
+/* The check is a program itself: what it says goes to the learner. */
+static bool unit_holds(struct checking *c)
+{
+	char seed[16], *argv[] = {c->binary, seed, NULL}, *text;
+	int rc;
+
+	(void)snprintf(seed, sizeof(seed), "%u", c->s->progress.seed);
+	rc = vl_run(argv, c->traces.output);
+	text = vl_read(c->traces.output, NULL);
+	fputs(text != NULL ? text : "", stdout);
+	free(text);
+	if (rc == 0)
+		return true;
+	if (rc >= 128)
+		printf(T("  program   it crashed (signal %d)\n", "  프로그램  비정상 종료했습니다 (시그널 %d)\n"),
+		       rc - 128);
+	printf(T("Lab %s: not yet.\n  stuck?    vs-lab hint %s\n",
+		 "실습 %s: 아직입니다.\n  막혔으면  vs-lab hint %s\n"),
+	       c->lab->id, c->lab->id);
+	return false;
+}
+
+/* The run of which show tells, and of which the questions are. */
+static void last_run(struct checking *c)
+{
+	struct vs_program p;
+
+	if (strcmp(c->lab->kind, "unit") != 0 && vl_plain_run(c->s, c->lab, c->binary, &c->traces, &p))
+		vs_program_clear(&p);
+}
+
+static void congratulate(struct vl_session *s, const struct vl_lab *lab)
+{
+	char path[PATH_MAX], *text;
+
+	printf(T("Lab %s: done.\n\n", "실습 %s: 통과했습니다.\n\n"), lab->id);
+	vl_observations(s, lab);
+	vl_localized(lab->dir, "card", ".md", path);
+	text = vl_read(path, NULL);
+	printf("\n%s", text != NULL ? text : "");
+	free(text);
+}
+
+int vl_check(struct vl_session *s, const struct vl_lab *lab)
+{
+	struct checking c = {.s = s, .lab = lab, .e = vl_entry(&s->progress, lab->id)};
+	struct vl_question q[VL_QUESTIONS];
+	char source[PATH_MAX];
+	bool holds, warmup = strcmp(lab->kind, "warmup") == 0;
+
+	if (!c.e->started) {
+		vl_complain(T("lab %s is not started: vs-lab start %s",
+			      "실습 %s은(는) 아직 시작하지 않았습니다: vs-lab start %s"),
+			    lab->id, lab->id);
+		return VL_USAGE;
+	}
+	vl_work(s, lab, "lab.c", source);
+	vl_work(s, lab, "lab.bin", c.binary);
+	vl_traces(s, lab, NULL, &c.traces);
+	if (!warmup && !predicted(s, lab, q))
+		return VL_OPEN;
+	if (!vl_is_newer(c.binary, source) && !vl_compile(lab, source, c.binary, false)) {
+		printf(T("Lab %s: lab.c does not compile.\n", "실습 %s: lab.c가 컴파일되지 않습니다.\n"), lab->id);
+		return VL_OPEN;
+	}
+	if (warmup) { /* its questions are about a run: there is one before they are answered */
+		last_run(&c);
+		if (!predicted(s, lab, q))
+			return VL_OPEN;
+	}
+	holds = strcmp(lab->kind, "unit") == 0 ? unit_holds(&c) : scripts_hold(&c);
+	if (holds) {
+		last_run(&c);
+		holds = answers_are_right(s, lab, c.e, q);
+	}
+	c.e->passed |= holds;
+	if (!vl_progress_write(&s->progress))
+		return VL_USAGE;
+	if (holds)
+		congratulate(s, lab);
+	return holds ? VL_OK : VL_OPEN;
+}

@@ -1,0 +1,24 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
+# labs/: vs-lab, and the labs (docs/labs.md says how one is made).
+LAB_SRCS      := $(sort $(wildcard labs/*.c))
+LAB_BIN       := $(B)/bin/vs-lab
+LAB_ANSWERS   := $(B)/tests/lab_answers
+ALL           += $(LAB_BIN)
+INSTALL_BINS  += $(LAB_BIN)
+INSTALL_MANS  += docs/man/vs-lab.1
+INSTALL_FILES += $(foreach f,$(shell find labs/[0-9][0-9]-* labs/include -type f -not -path '*/mutants*'),$(f):share/verbscope/$(f))
+CHECK_TARGETS += check-labs
+CHECK_PROGRAMS += $(LAB_ANSWERS)
+
+$(LAB_BIN): $(call obj,$(LAB_SRCS)) $(LIBVS) $(LIBJUDGE) $(LIBWIRE)
+	@mkdir -p $(@D)
+	$(CC) $(OPT) $(SANFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS_VS) -lm
+
+$(LAB_ANSWERS): $(call obj,labs/tests/answers.c $(filter-out labs/main.c,$(LAB_SRCS))) $(LIBVS) $(LIBJUDGE) $(LIBWIRE)
+	@mkdir -p $(@D)
+	$(CC) $(OPT) $(SANFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS_VS) -lm
+
+check-labs: all $(LAB_ANSWERS) ## every lab: starters fail, solutions pass, mutants are caught, both languages are alike
+	@labs/tests/check-labs.sh $(B)
+
+.PHONY: check-labs

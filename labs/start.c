@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/*
+ * start.c - the folder of a learner's work on a lab: lab.c, lab.h, README, predict.txt. What is right is computed now,
+ * from a run of the solution with the learner's seed, and kept as hashes.
+ */
+#include <dirent.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "vslab.h"
+
+static bool copy(const char *from, const char *to)
+{
+	size_t len;
+	char *text = vl_read(from, &len);
+	bool good = text != NULL && vl_write(to, text, len);
+
+	if (text == NULL)
+		vl_complain(T("%s can't be read: install again", "%s 파일을 읽을 수 없습니다: 다시 설치하세요"), from);
+	free(text);
+	return good;
+}
+
+static bool copy_filled(const struct vl_lab *lab, uint32_t seed, const char *from, const char *to)
+{
+	char *raw = vl_read(from, NULL), *text = raw != NULL ? vl_fill(lab, seed, raw) : NULL;
+	bool good = text != NULL && vl_write(to, text, strlen(text));
+
+	if (text == NULL)
+		vl_complain(T("%s can't be read: install again", "%s 파일을 읽을 수 없습니다: 다시 설치하세요"), from);
+	free(raw);
+	free(text);
+	return good;
+}
+
+static void keep_hashes(struct vl_session *s, const struct vl_lab *lab, const struct vl_truth t[VL_QUESTIONS])
+{
+	struct vl_entry *e = vl_entry(&s->progress, lab->id);
+	char normal[VL_TEXT];
+
+	for (unsigned q = 1; q < VL_QUESTIONS; q++) {
+		e->answer[q][0] = '\0';
+		if (t[q].question == 0 || !t[q].must)
+			continue;
+		if (t[q].rounded)
+			vl_rounded(t[q].value, 0, normal);
+		else
+			vl_normalize(t[q].value, normal);
+		vl_hash_answer(&s->progress, lab->id, q, normal, e->answer[q]);
+	}
+}
+
+/* A run of the solution, in a folder of its own that goes again. */
+static bool compute(struct vl_session *s, const struct vl_lab *lab)
+{
+	char dir[] = "/tmp/vs-lab-XXXXXX", source[PATH_MAX], binary[64], seed[16], *argv[] = {binary, seed, NULL};
+	struct vl_traces t;
+	struct vl_truth truth[VL_QUESTIONS];
+	struct vs_program p = {.record = NULL};
+	char *output = NULL;
+	bool good;
+
+	if (mkdtemp(dir) == NULL) {
+		vl_complain(T("no folder can be made in /tmp", "/tmp에 폴더를 만들 수 없습니다"));
+		return false;
+	}
+	(void)snprintf(source, sizeof(source), "%.*s/solution/solution.c", PATH_MAX - 32, lab->dir);
+	(void)snprintf(binary, sizeof(binary), "%s/solution", dir);
+	(void)snprintf(seed, sizeof(seed), "%u", s->progress.seed);
+	vl_traces(s, lab, dir, &t);
+	good = vl_compile(lab, source, binary, true);
+	if (!good)
+		vl_complain(T("a program can't be compiled here: vs-lab doctor says what is missing",
+			      "여기서는 프로그램을 컴파일할 수 없습니다: vs-lab doctor가 무엇이 없는지 알려 줍니다"));
+	else if (strcmp(lab->kind, "unit") == 0)
+		(void)vl_run(argv, t.output);
+	else
+		good = vl_plain_run(s, lab, binary, &t, &p);
+	output = vl_read(t.output, NULL);
+	good = good && vl_truths(lab, s->progress.seed, p.record, output, truth) >= 0;
+	if (good)
+		keep_hashes(s, lab, truth);
+	vs_program_clear(&p);
+	free(output);
+	(void)remove(t.trace);
+	(void)remove(t.capture);
+	(void)remove(t.output);
+	(void)remove(binary);
+	(void)rmdir(dir);
+	return good;
+}
+
+static bool fill_folder(struct vl_session *s, const struct vl_lab *lab)
+{
+	char from[PATH_MAX], to[PATH_MAX];
+
+	(void)snprintf(from, sizeof(from), "%.*s/starter.c", PATH_MAX - 16, lab->dir);
+	vl_work(s, lab, "lab.c", to);
+	if (!copy(from, to))
+		return false;
+	(void)snprintf(from, sizeof(from), "%.*s/../include/lab.h", PATH_MAX - 32, lab->dir);
+	vl_work(s, lab, "lab.h", to);
+	if (!copy(from, to))
+		return false;
+	vl_localized(lab->dir, "predict", ".txt", from);
+	vl_work(s, lab, "predict.txt", to);
+	if (!copy_filled(lab, s->progress.seed, from, to))
+		return false;
+	vl_localized(lab->dir, "README", ".md", from);
+	vl_work(s, lab, "README.md", to);
+	return copy_filled(lab, s->progress.seed, from, to);
+}
+
+int vl_start(struct vl_session *s, const struct vl_lab *lab)
+{
+	struct vl_entry *e = vl_entry(&s->progress, lab->id);
+	char dir[PATH_MAX], program[PATH_MAX];
+
+	vl_work(s, lab, "", dir);
+	vl_work(s, lab, "lab.c", program);
+	if (vl_exists(program)) {
+		printf(T("%s is there already, and stays as it is. vs-lab reset %s begins anew.\n",
+			 "%s 폴더가 이미 있으니 그대로 둡니다. 처음부터 다시 하려면 vs-lab reset %s\n"),
+		       dir, lab->id);
+		return VL_OK;
+	}
+	if (!vl_make_dirs(dir) || !compute(s, lab) || !fill_folder(s, lab))
+		return VL_USAGE;
+	e->started = true;
+	if (!vl_progress_write(&s->progress))
+		return VL_USAGE;
+	printf(T("Lab %s: %s (about %u minutes)\n\n  cd %s\n\n"
+		 "Read README.md, answer predict.txt, then change lab.c until this is green:\n\n  vs-lab check %s\n",
+		 "실습 %s: %s (약 %u분)\n\n  cd %s\n\n"
+		 "README.md를 읽고 predict.txt에 답한 다음, 아래 검사가 통과할 때까지 lab.c를 고치세요:\n\n  vs-lab "
+		 "check %s\n"),
+	       lab->id, lab->title[vl_korean], lab->minutes, dir, lab->id);
+	return VL_OK;
+}
+
+/* The old work is kept beside, with a number. */
+int vl_reset(struct vl_session *s, const struct vl_lab *lab)
+{
+	struct vl_entry *e = vl_entry(&s->progress, lab->id);
+	char dir[PATH_MAX], kept[PATH_MAX + 16];
+
+	vl_work(s, lab, "", dir);
+	if (vl_exists(dir)) {
+		unsigned n = 1;
+
+		do
+			(void)snprintf(kept, sizeof(kept), "%s.old-%u", dir, n++);
+		while (vl_exists(kept));
+		if (rename(dir, kept) != 0) {
+			vl_complain(T("%s can't be moved", "%s 폴더를 옮길 수 없습니다"), dir);
+			return VL_USAGE;
+		}
+		printf(T("Your work of before is in %s\n", "이전 작업은 %s에 있습니다\n"), kept);
+	}
+	e->hints = 0;
+	e->passed = false;
+	e->seen = 0;
+	return vl_start(s, lab);
+}

@@ -1,0 +1,186 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
+#
+# check-labs.sh - every lab keeps its promises:
+#
+#   the starter compiles and fails, and says what the file `lab` says of it ("fails TEXT");
+#   the solution passes with SEEDS seeds (20; the answers, too, with 3 of them), and once under AddressSanitizer;
+#   every mutant of the solution (file `mutants`: NAME, sed, TEXT) fails and is told why;
+#   README, card, hints and predictions are there in both languages, built alike;
+#   every command in a README works as it is printed.
+#
+#   check-labs.sh BUILD [NN...]
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+b=${1:-build}
+shift || true
+b=$(cd "$b" && pwd)
+export PATH=$b/bin:$PATH LC_ALL=C.UTF-8
+unset VS_LAB_DEVICE VS_LAB_CFLAGS || true
+seeds=${SEEDS:-20} answered=3
+tmp=$(mktemp -d)
+trap 'rm -rf "$tmp"' EXIT
+export VS_LAB_DIR=$tmp/home
+passed=0 failed=0
+
+ok() { passed=$((passed + 1)); }
+no() {
+	failed=$((failed + 1))
+	printf 'check-labs: %s\n' "$1" >&2
+	if [ -s "$tmp/out" ]; then sed 's/^/    /' "$tmp/out" | tail -n 14 >&2; fi
+}
+
+# key of the lab's file
+value() { awk -v k="$1" '$1 == k { sub(/^[^ ]+ +/, ""); print; exit }' "$lab/lab"; }
+
+begin() { # seed
+	rm -rf "$VS_LAB_DIR"
+	vs-lab --seed "$1" start "$id" >"$tmp/out" 2>&1 || return 1
+	work=$VS_LAB_DIR/$(basename "$lab")
+}
+guess() { sed -i -E 's/^( *(answer|답):).*/\1 ?/' "$work/predict.txt"; }
+
+# checks CODE CLAIM TEXT
+checks() {
+	local rc=0
+	vs-lab check "$id" >"$tmp/out" 2>&1 || rc=$?
+	if [ "$rc" != "$1" ]; then
+		no "$id: $2: exit code $rc, not $1"
+		return 1
+	elif ! grep -qF -- "$3" "$tmp/out"; then
+		no "$id: $2: does not say: $3"
+		return 1
+	fi
+	ok
+}
+
+starter() {
+	begin 1 || {
+		no "$id: can't be started"
+		return
+	}
+	[ "$(value kind)" = warmup ] || guess
+	checks 1 "the starter" "$(value fails)" || true
+}
+
+# The solution in the folder of the work, with answers that are right where they have to be.
+solve() { # seed
+	begin "$1" || return 1
+	cp "$lab/solution/solution.c" "$work/lab.c"
+	guess
+	if grep -q must "$lab/truth"; then
+		vs-lab check "$id" >"$tmp/out" 2>&1 || true # leaves a run that the answers are computed from
+		"$b/tests/lab_answers" labs "$id" "$1" "$work" >"$tmp/out" 2>&1 || return 1
+	fi
+}
+
+solution() {
+	local seed
+	for seed in $(seq 1 "$seeds"); do
+		if [ "$seed" = 1 ] || { [ "$seed" -le "$answered" ] && grep -q must "$lab/truth"; }; then
+			solve "$seed" || {
+				no "$id: the solution with seed $seed can't be set up"
+				return
+			}
+		else
+			sed -i "s/^seed .*/seed $seed/; /^answer /d" "$VS_LAB_DIR/.progress" # the answers of another seed
+		fi
+		checks 0 "the solution with seed $seed" "done" || return
+	done
+	rm -f "$work/lab.bin"
+	export VS_LAB_CFLAGS="-fsanitize=address,undefined -fno-sanitize-recover=all"
+	export ASAN_OPTIONS=verify_asan_link_order=0
+	checks 0 "the solution under AddressSanitizer" "done" || true
+	unset VS_LAB_CFLAGS ASAN_OPTIONS
+	rm -f "$work/lab.bin"
+}
+
+# With the solution of the newest seed in the work.
+mutants() {
+	local name edit text
+	[ -f "$lab/mutants" ] || {
+		no "$id: no mutants: a check that nothing can fail is none"
+		return
+	}
+	while IFS=$'\t' read -r name edit text; do
+		case $edit in
+		@*) export VS_LAB_DEVICE=${edit#@} ;;
+		*) sed "$edit" "$lab/solution/solution.c" >"$work/lab.c" ;;
+		esac
+		if [ "${edit#@}" = "$edit" ] && cmp -s "$lab/solution/solution.c" "$work/lab.c"; then
+			no "$id: mutant $name changes nothing"
+		else
+			checks 1 "mutant $name" "$text" || true
+		fi
+		unset VS_LAB_DEVICE
+		rm -f "$work/lab.bin"
+		cp "$lab/solution/solution.c" "$work/lab.c"
+	done <"$lab/mutants"
+}
+
+# Headings, list items, code fences and the commands in them.
+shape() {
+	awk '/^```/ { fence = !fence; print; next }
+		fence { if (lang) print; next }
+		/^#+ / { print $1 }
+		/^[0-9]+\. / { print $1 }
+		/^- / { print "-" }' "$1"
+	awk '/^```sh/ { on = 1; next } /^```/ { on = 0 } on' "$1"
+}
+
+languages() {
+	local stem en ko
+	for stem in README card hints/1 hints/2 hints/3 hints/4; do
+		en=$lab/$stem.md ko=$lab/$stem.ko.md
+		: >"$tmp/out"
+		if [ ! -s "$en" ] || [ ! -s "$ko" ]; then
+			no "$id: $stem.md or $stem.ko.md is missing"
+		elif ! diff <(shape "$en") <(shape "$ko") >"$tmp/out"; then
+			no "$id: $stem is not built alike in both languages"
+		elif ! grep -qP '\p{Hangul}' "$ko"; then
+			no "$id: $stem.ko.md is not Korean"
+		else
+			ok
+		fi
+	done
+	if diff <(grep -oE '^[0-9]+\.|\{[a-z]+\}' "$lab/predict.txt" | sort) \
+		<(grep -oE '^[0-9]+\.|\{[a-z]+\}' "$lab/predict.ko.txt" | sort) >"$tmp/out"; then
+		ok
+	else
+		no "$id: predict.txt asks not the same in both languages"
+	fi
+	if diff <(grep -oE '^[0-9]+\.' "$lab/predict.txt" | tr -d .) \
+		<(grep -v '^#' "$lab/truth" | awk '{ print $1 }') >"$tmp/out"; then
+		ok
+	else
+		no "$id: questions and truths are not the same"
+	fi
+}
+
+# Every block of commands, as printed, in the folder of the work, with the solution in it.
+commands() {
+	local n
+	awk -v dir="$tmp" '/^```sh/ { n++; on = 1; next } /^```/ { on = 0 } on { print >(dir "/block" n) }' "$work/README.md"
+	for n in 1 2 3 4 5 6 7 8 9; do
+		[ -f "$tmp/block$n" ] || break
+		if (cd "$work" && bash -e "$tmp/block$n") >"$tmp/out" 2>&1; then
+			ok
+		else
+			no "$id: these commands of the README fail: $(cat "$tmp/block$n")"
+		fi
+		rm -f "$tmp/block$n"
+	done
+}
+
+for lab in labs/[0-9][0-9]-*; do
+	id=$(basename "$lab")
+	id=${id%%-*}
+	if [ $# -gt 0 ] && [[ " $* " != *" $id "* ]]; then continue; fi
+	languages
+	starter
+	solution
+	mutants
+	commands
+done
+printf 'check-labs: %d claims hold, %d do not\n' "$passed" "$failed"
+[ "$failed" -eq 0 ]
