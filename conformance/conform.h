@@ -19,6 +19,7 @@
  *   remote*.c    the target `agent` (remote.h); agent/ is the program at its far side
  *   program.c    the target `program`: what a program does by itself
  *   pool.c       worker processes
+ *   watch.c      what a worker was about when it was lost
  *   text.c       the report on a terminal
  *   formats.c    JSON, TAP, JUnit
  *   html.c       one page, made of report.html
@@ -37,6 +38,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <sys/types.h>
 
 #include "vs/drill.h"
 #include "vs/vst.h"
@@ -53,8 +55,13 @@ void vc_complain(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 void vc_put_safe(FILE *f, const char *text);
 /* The whole file, with a terminator; NULL with a message. *len may be NULL. */
 char *vc_read_file(const char *path, size_t most, size_t *len);
+/* Could it be written? VC_OK, or VC_USAGE with a message. */
+int vc_try_file(const char *path);
 /* Writes a file as a whole or not at all. `put` returns false when it can't. VC_OK, or VC_USAGE with a message. */
 int vc_write_file(const char *path, bool (*put)(void *ctx, FILE *f), void *ctx);
+
+/* Waits for a process that has ended or was killed. False: it does not end, since the kernel holds it. */
+bool vc_reap(pid_t pid, int *status);
 
 /* ---- inventory.c ---- */
 
@@ -139,6 +146,7 @@ struct vc_options {
 	const char *deviations;                              /* file of known deviations; NULL: none */
 	const char *coverage;                                /* file to write; NULL: none */
 	bool silent;                                         /* a report goes to standard output: nothing else does */
+	bool usual_dir;                                      /* where the cases are anyway */
 	bool strict, list, explain, quiet, verbose, hazardous, check;
 	unsigned jobs;
 	uint64_t seed, budget_ms;
@@ -146,6 +154,8 @@ struct vc_options {
 	size_t n_patterns;
 	char **file;
 	size_t n_files;
+	char **beside; /* reports of earlier runs, for the coverage table */
+	size_t n_beside;
 };
 /* VC_OK: go on; otherwise *exit_code is what the program returns. */
 bool vc_options_read(struct vc_options *o, int argc, char **argv, int *exit_code);
@@ -232,14 +242,34 @@ void vc_set_text(json_t *o, const char *key, const char *text);
 /* The ladder; with `all` also script, packets, completions and a capture. */
 void vc_set_details(json_t *o, const struct vc_case *c, const struct vc_record *r, bool all);
 
+/* "peer: SEND_ONLY psn=000001 qp=000017 64 bytes" */
+void vc_packet_text(const struct vc_frame *f, char *buf, size_t cap);
+
+/* ---- watch.c ---- */
+
+struct vc_watch {
+	char sent[200]; /* the newest packet of the script's peer in this vector; "": none */
+	bool failed;    /* the device said so */
+};
+/* In memory that a worker shares with the runner; NULL: there is none. */
+struct vc_watch *vc_watch_new(void);
+void vc_watch_free(struct vc_watch *w);
+/* In the worker. All of these may be called without a watch. */
+void vc_watch_use(struct vc_watch *w);
+void vc_watch_begin(void); /* a vector begins */
+void vc_watch_sent(const struct vc_frame *f);
+void vc_watch_failed(void);
+
 /* ---- pool.c ---- */
 
+#define VC_GONE 1024
 /*
  * Runs what is chosen in `jobs` worker processes, and calls `done` for every result in the order of the suite.
- * Returns false when it was interrupted: what came until then was handed over.
+ * Returns false when it ended early, and what came until then was handed over: it was interrupted ("" in `gone`), or
+ * the device does not answer any more, and `gone` says how that came.
  */
 bool vc_pool_run(const struct vc_options *o, const struct vc_suite *s, void (*done)(void *ctx, json_t *result),
-		 void *ctx);
+		 void *ctx, char gone[VC_GONE]);
 
 /* ---- known.c ---- */
 
@@ -269,6 +299,8 @@ bool vc_put_json(void *report, FILE *f);
 bool vc_put_tap(void *report, FILE *f);
 bool vc_put_junit(void *report, FILE *f);
 bool vc_put_html(void *report, FILE *f);
+/* The report in a file, a new reference; NULL, with a message: there is none. */
+json_t *vc_report_load(const char *path);
 /* vs-conform diff A B: an exit code. */
 int vc_diff(int argc, char **argv);
 /* vs-conform doctor [DEVICE...]: an exit code. */
@@ -281,7 +313,8 @@ void vc_text_result(const json_t *result, const struct vc_options *o);
 void vc_text_summary(const json_t *report, const struct vc_options *o, double seconds);
 int vc_list(const struct vc_suite *s);
 int vc_explain(const struct vc_suite *s);
-int vc_coverage_write(const struct vc_suite *s, const json_t *report, const char *path);
+/* The table of o->coverage: a column for the report, and one for each of o->beside. */
+int vc_coverage_write(const struct vc_suite *s, const json_t *report, const struct vc_options *o);
 /* What is wrong with the files as such: ids, classes, vectors against the inventory. Number of complaints. */
 unsigned vc_suite_check(const struct vc_suite *s);
 

@@ -50,7 +50,7 @@ static void set_ladder(json_t *o, const struct vc_record *r)
 	free(text);
 }
 
-static void packet_text(const struct vc_frame *f, char *buf, size_t cap)
+void vc_packet_text(const struct vc_frame *f, char *buf, size_t cap)
 {
 	struct vs_pkt p;
 	int n;
@@ -77,7 +77,7 @@ static void set_packets(json_t *o, const struct vc_record *r)
 	char text[200];
 
 	for (size_t i = 0; i < r->n && i < LIST_MAX; i++) {
-		packet_text(&r->frame[i], text, sizeof(text));
+		vc_packet_text(&r->frame[i], text, sizeof(text));
 		(void)json_array_append_new(list,
 					    json_pack("{s:I, s:s}", "t", (json_int_t)r->frame[i].t_ns, "text", text));
 	}

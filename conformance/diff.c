@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-static json_t *load(const char *path)
+json_t *vc_report_load(const char *path)
 {
 	json_error_t err;
 	json_t *report = json_load_file(path, 0, &err);
@@ -122,8 +122,8 @@ int vc_diff(int argc, char **argv)
 		vc_complain("diff takes two reports that --json wrote: vs-conform diff BEFORE AFTER");
 		return VC_USAGE;
 	}
-	first = load(argv[0]);
-	second = first != NULL ? load(argv[1]) : NULL;
+	first = vc_report_load(argv[0]);
+	second = first != NULL ? vc_report_load(argv[1]) : NULL;
 	if (second == NULL) {
 		json_decref(first);
 		return VC_USAGE;

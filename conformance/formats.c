@@ -73,8 +73,13 @@ bool vc_put_tap(void *report, FILE *f)
 	fprintf(f, "TAP version 14\n1..%zu\n", json_array_size(cases));
 	json_array_foreach (cases, i, r)
 		tap_result(f, i + 1, r);
-	if (json_is_true(json_object_get(report, "partial")))
-		fputs("Bail out! interrupted\n", f);
+	if (json_is_true(json_object_get(report, "partial"))) {
+		const char *gone = vc_text(report, "device_gone");
+
+		fputs("Bail out! ", f);
+		vc_put_safe(f, gone[0] != '\0' ? gone : "interrupted");
+		fputc('\n', f);
+	}
 	return true;
 }
 

@@ -155,6 +155,7 @@ json_t *vc_job_run(const struct vc_options *o, const struct vc_case *c, unsigned
 
 	if (c->d == NULL)
 		return broken_script(c);
+	vc_watch_begin();
 	(void)clock_gettime(CLOCK_MONOTONIC, &a);
 	run_vector(o, c, vector, &record, &res, &violation, &out);
 	(void)clock_gettime(CLOCK_MONOTONIC, &b);

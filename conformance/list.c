@@ -95,6 +95,21 @@ static unsigned complain(const char *path, const char *text, const char *more)
 	return 1;
 }
 
+/* A report names a clause where something is publicly known, and nothing where it is not. */
+static unsigned check_clause(const struct vc_case *c)
+{
+	const bool quoted = strncmp(vc_evidence(c), "quoted", 6) == 0, api = vc_class(c) == 'A';
+	char clause[128];
+
+	vc_clause(c, clause, sizeof(clause));
+	if (clause[0] == '\0' && (api || quoted))
+		return complain(c->path, "it names no clause: ",
+				api ? "a row of class A needs the call or its man page" : "the evidence has one");
+	if (clause[0] != '\0' && !api && !quoted)
+		return complain(c->path, "it names a clause, and the inventory knows of none in public: ", clause);
+	return 0;
+}
+
 static unsigned check_case(const struct vc_suite *s, const struct vc_case *c)
 {
 	char want[VC_ID * 3 + 16], group[VC_ID], said[4 * VS_DRILL_TEXT];
@@ -115,6 +130,7 @@ static unsigned check_case(const struct vc_suite *s, const struct vc_case *c)
 		bad += complain(c->path, "by its id it belongs at ", want + 1);
 	if (vs_drill_class(c->d) != vc_class(c))
 		bad += complain(c->path, "its class is not that of the row as amended: ", c->row->col[VC_COL_CLASS]);
+	bad += check_clause(c);
 	for (size_t i = 0; i < s->n; i++)
 		if (&s->c[i] < c && strcmp(s->c[i].id, c->id) == 0)
 			bad += complain(c->path, "another file has the same id: ", s->c[i].path);

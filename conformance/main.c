@@ -2,8 +2,10 @@
 /* main.c - vs-conform: runs the suite, and says how it ended. */
 #include "conform.h"
 
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 struct session {
 	const struct vc_options *o;
@@ -40,6 +42,43 @@ static int exit_code(const json_t *report)
 	return bad ? VC_FAILED : ran ? VC_OK : VC_NOTHING;
 }
 
+/* Before a run that may take hours: could all that is to be written be? */
+static int try_files(const struct vc_options *o)
+{
+	const char *const path[] = {o->json, o->tap, o->junit, o->html, o->profile_out, o->coverage};
+	int rc = VC_OK;
+
+	for (size_t i = 0; i < sizeof(path) / sizeof(path[0]); i++)
+		if (path[i] != NULL && vc_try_file(path[i]) != VC_OK)
+			rc = VC_USAGE;
+	return rc;
+}
+
+/* A report could not be written: the results are kept where there is room. */
+static void keep_results(json_t *report)
+{
+	const char *dir = getenv("TMPDIR");
+	char path[512];
+	bool ok;
+	int fd;
+	FILE *f;
+
+	(void)snprintf(path, sizeof(path), "%.480s/vs-conform-XXXXXX", dir != NULL ? dir : "/tmp");
+	fd = mkstemp(path);
+	if (fd < 0)
+		return;
+	f = fdopen(fd, "w");
+	if (f == NULL) {
+		close(fd);
+		return;
+	}
+	ok = vc_put_json(report, f);
+	if (fclose(f) == 0 && ok)
+		vc_complain("the results are kept in %s, as JSON", path);
+	else
+		(void)unlink(path);
+}
+
 static int reports(const struct vc_options *o, const struct vc_suite *suite, json_t *report)
 {
 	const struct {
@@ -53,7 +92,7 @@ static int reports(const struct vc_options *o, const struct vc_suite *suite, jso
 			rc = VC_USAGE;
 	if (o->profile_out != NULL && vc_profile_write(report, o->profile_out) != VC_OK)
 		rc = VC_USAGE;
-	if (o->coverage != NULL && vc_coverage_write(suite, report, o->coverage) != VC_OK)
+	if (o->coverage != NULL && vc_coverage_write(suite, report, o) != VC_OK)
 		rc = VC_USAGE;
 	return rc;
 }
@@ -82,24 +121,30 @@ static int run(const struct vc_options *o, const struct vc_suite *suite)
 {
 	json_t *report = new_report(o);
 	struct session s = {.o = o, .all = vc_suite_chosen(suite)};
+	char gone[VC_GONE] = "";
 	struct timespec a, b;
 	double seconds;
-	int rc = VC_OK;
+	int rc;
 
 	if (report == NULL)
 		return vc_complain("no memory"), VC_USAGE;
-	if (o->deviations != NULL)
+	rc = try_files(o);
+	if (rc == VC_OK && o->deviations != NULL)
 		rc = vc_known_read(&s.known, o->deviations);
 	if (rc == VC_OK) {
 		s.cases = json_object_get(report, "cases");
 		(void)clock_gettime(CLOCK_MONOTONIC, &a);
-		if (!vc_pool_run(o, suite, on_result, &s))
+		if (!vc_pool_run(o, suite, on_result, &s, gone))
 			(void)json_object_set_new(report, "partial", json_true());
+		if (gone[0] != '\0')
+			vc_set_text(report, "device_gone", gone);
 		(void)clock_gettime(CLOCK_MONOTONIC, &b);
 		seconds = (double)(b.tv_sec - a.tv_sec) + (double)(b.tv_nsec - a.tv_nsec) / 1e9;
 		(void)json_object_set_new(report, "seconds", json_real(seconds));
 		vc_text_summary(report, o, seconds);
 		rc = reports(o, suite, report);
+		if (rc != VC_OK)
+			keep_results(report);
 		if (rc == VC_OK)
 			rc = exit_code(report);
 		if (fflush(stdout) != 0 || ferror(stdout)) {

@@ -34,6 +34,7 @@ $(CONFORM_BIN): $(B)/obj/conformance/page.o $(call obj,$(CONFORM_SRCS)) $(LIBVS)
 check-conform: all $(B)/tests/misbehave $(B)/tests/agent_shim ## the conformance suite on the simulator and on ref0, its files, and vs-conform itself
 	@$(CONFORM_BIN) --check
 	@$(CONFORM_BIN) --quiet --jobs $(JOBS)
+	@for e in rocev2-ipv4 rocev2-ipv6 rocev1 ib ib-grh; do $(CONFORM_BIN) --quiet --jobs $(JOBS) --encap $$e || exit 1; done
 	@$(CONFORM_BIN) --quiet --device ref0 --json $(B)/ref0.json
 	@conformance/tests/agent.sh $(B) $(B)/ref0.json
 	@conformance/tests/run.sh $(B)
@@ -57,6 +58,7 @@ $(MISBEHAVE): $(call obj,conformance/tests/misbehave.c $(filter-out conformance/
 	$(CC) $(OPT) $(SANFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS_VS) -lnet
 
 coverage-table: $(CONFORM_BIN) ## writes conformance/coverage.md: row, file, result
-	@$(CONFORM_BIN) --quiet --coverage conformance/coverage.md
+	@$(CONFORM_BIN) --quiet --device ref0 --json $(B)/coverage-ref0.json
+	@$(CONFORM_BIN) --quiet --coverage conformance/coverage.md --beside $(B)/coverage-ref0.json
 
 .PHONY: check-conform coverage-table

@@ -26,6 +26,7 @@ enum {
 	OPT_DEVIATIONS,
 	OPT_PROFILE,
 	OPT_COVERAGE,
+	OPT_BESIDE,
 	OPT_STRICT,
 	OPT_HAZARDOUS,
 	OPT_SEED,
@@ -51,6 +52,7 @@ static const struct option longopts[] = {
 	{"deviations", required_argument, NULL, OPT_DEVIATIONS},
 	{"profile-out", required_argument, NULL, OPT_PROFILE},
 	{"coverage", required_argument, NULL, OPT_COVERAGE},
+	{"beside", required_argument, NULL, OPT_BESIDE},
 	{"strict", no_argument, NULL, OPT_STRICT},
 	{"hazardous", no_argument, NULL, OPT_HAZARDOUS},
 	{"seed", required_argument, NULL, OPT_SEED},
@@ -92,7 +94,8 @@ static const char help_text[] =
 	"  --junit FILE, --tap FILE  results for other programs ('-': standard output)\n"
 	"  --deviations FILE  what is known to differ: FAIL becomes XFAIL, PASS becomes XPASS\n"
 	"  --profile-out FILE which of the allowed variants the device chose\n"
-	"  --coverage FILE    table of the inventory: row, file, result\n"
+	"  --coverage FILE    table of the inventory: row, file, result; --beside REPORT.json adds a column "
+	"(repeatable)\n"
 	"  --strict           advice counts as a rule\n"
 	"  --hazardous        run cases that have crashed or hung devices\n"
 	"  --list             print the cases that are chosen, and stop\n"
@@ -137,14 +140,14 @@ static bool bad_option(char **argv, int opt)
 	return false;
 }
 
-static bool take_file(struct vc_options *o, char *path)
+static bool take_path(char ***list, size_t *n, char *path)
 {
-	char **grown = realloc(o->file, (o->n_files + 1) * sizeof(*grown));
+	char **grown = realloc(*list, (*n + 1) * sizeof(*grown));
 
 	if (grown == NULL)
 		return vc_complain("no memory"), false;
-	o->file = grown;
-	o->file[o->n_files++] = path;
+	*list = grown;
+	grown[(*n)++] = path;
 	return true;
 }
 
@@ -192,7 +195,9 @@ static bool take(struct vc_options *o, int opt, char **argv)
 		o->dir = optarg;
 		return true;
 	case OPT_FILE:
-		return take_file(o, optarg);
+		return take_path(&o->file, &o->n_files, optarg);
+	case OPT_BESIDE:
+		return take_path(&o->beside, &o->n_beside, optarg);
 	case OPT_DEVICE:
 		return take_device(o, optarg);
 	case OPT_AGENT:
@@ -297,7 +302,8 @@ bool vc_options_read(struct vc_options *o, int argc, char **argv, int *exit_code
 		o->jobs = (cores > 0 && cores <= 32 ? (unsigned)cores : 1u) * (o->verbs != NULL ? 2u : 1u);
 	if (o->budget_ms == 0)
 		o->budget_ms = o->verbs != NULL ? VERBS_BUDGET_MS : SIM_BUDGET_MS;
-	if (o->dir == NULL)
+	o->usual_dir = o->dir == NULL;
+	if (o->usual_dir)
 		o->dir = vc_suite_default();
 	if (o->dir != NULL)
 		return true;
@@ -308,4 +314,5 @@ bool vc_options_read(struct vc_options *o, int argc, char **argv, int *exit_code
 void vc_options_free(struct vc_options *o)
 {
 	free(o->file);
+	free(o->beside);
 }

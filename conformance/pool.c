@@ -4,6 +4,9 @@
  *
  * A worker gets a number of a job, and answers with the length of a text and the text, a result in JSON. Results
  * are handed on in the order of the suite, whichever worker was faster.
+ *
+ * A device may die of a case, or be taken away. When there is reason to think so, a process of its own looks whether it
+ * can still be opened; where it can't, the run ends, and what came until then is kept.
  */
 #include "conform.h"
 
@@ -20,6 +23,7 @@
 
 #define JOBS_MAX 64u
 #define RESULT_MAX (64u << 20)
+#define DOUBTFUL 8u /* so many failures in a row, and the device is looked after */
 
 struct job {
 	const struct vc_case *c;
@@ -32,7 +36,8 @@ struct worker {
 	bool busy;
 	size_t job;
 	uint64_t deadline_ms;
-	uint32_t want; /* bytes of the answer; 0: its length is not there yet */
+	struct vc_watch *watch; /* NULL: no memory for one */
+	uint32_t want;          /* bytes of the answer; 0: its length is not there yet */
 	char *buf;
 	size_t got;
 };
@@ -41,7 +46,8 @@ struct pool {
 	struct job *job;
 	size_t n, next, handed;
 	struct worker w[JOBS_MAX];
-	unsigned workers;
+	unsigned workers, doubts;
+	char *gone; /* VC_GONE bytes: how the device went; "": it is there */
 	void (*done)(void *ctx, json_t *result);
 	void *ctx;
 };
@@ -80,11 +86,13 @@ static bool move(int fd, void *buf, size_t len, bool out)
 
 /* ---- in the worker ---- */
 
-static void work(struct pool *p, int from, int to)
+static void work(struct pool *p, struct vc_watch *watch, int from, int to)
 {
 	uint32_t number, len;
 
+	vc_watch_use(watch);
 	(void)signal(SIGINT, SIG_IGN); /* the parent says when it is over */
+	(void)signal(SIGHUP, SIG_IGN);
 	if (p->o->verbs != NULL) /* who plays a peer in real time should not wait; where that is not allowed, he does */
 		(void)setpriority(PRIO_PROCESS, 0, -15);
 	while (move(from, &number, sizeof(number), false)) {
@@ -108,7 +116,9 @@ static bool start(struct pool *p, struct worker *w)
 	const pid_t parent = getpid();
 	int down[2], up[2];
 
-	*w = (struct worker){.pid = -1};
+	*w = (struct worker){.pid = -1, .watch = w->watch != NULL ? w->watch : vc_watch_new()};
+	if (w->watch != NULL)
+		*w->watch = (struct vc_watch){.failed = false};
 	if (pipe(down) < 0)
 		return false;
 	if (pipe(up) < 0) {
@@ -130,7 +140,7 @@ static bool start(struct pool *p, struct worker *w)
 			close(p->w[i].to);
 			close(p->w[i].from);
 		}
-		work(p, down[0], up[1]);
+		work(p, w->watch, down[0], up[1]);
 		_exit(0);
 	}
 	close(down[0]);
@@ -154,10 +164,10 @@ static int stop(struct worker *w, bool kill_it)
 		(void)kill(w->pid, SIGKILL);
 	close(w->to);
 	close(w->from);
-	while (waitpid(w->pid, &status, 0) < 0 && errno == EINTR)
-		;
+	if (!vc_reap(w->pid, &status))
+		vc_complain("worker %ld can't be ended: the kernel holds it in a call to the device", (long)w->pid);
 	free(w->buf);
-	*w = (struct worker){.pid = -1};
+	*w = (struct worker){.pid = -1, .watch = w->watch};
 	return status;
 }
 
@@ -180,13 +190,30 @@ static void finish(struct pool *p, struct worker *w, json_t *result)
 	hand_over(p);
 }
 
+/* There is reason to think that the device died in job j, or before it. */
+static void look_after_device(struct pool *p, const struct worker *w, const struct job *j)
+{
+	char why[256], name[VC_NAME];
+
+	p->doubts = 0;
+	if (p->o->verbs == NULL || p->gone[0] != '\0' || vc_verbs_try(p->o, why, sizeof(why)))
+		return;
+	vc_vector_name(j->c, j->vector, name);
+	if (w->watch != NULL && w->watch->sent[0] != '\0')
+		(void)snprintf(p->gone, VC_GONE, "%.250s; noticed after %s, where the last packet was %s", why, name,
+			       w->watch->sent);
+	else
+		(void)snprintf(p->gone, VC_GONE, "%.250s; noticed after %s, where no packet of a script was sent", why,
+			       name);
+}
+
 /* The worker can't go on: its job is lost, another worker takes its place. */
 static void lose(struct pool *p, struct worker *w, bool too_long)
 {
 	const struct job *j = &p->job[w->job];
 	bool busy = w->busy;
-	size_t number = w->job;
-	char why[128];
+	size_t number = w->job, n;
+	char why[400];
 	int status = stop(w, too_long);
 
 	if (too_long)
@@ -197,11 +224,15 @@ static void lose(struct pool *p, struct worker *w, bool too_long)
 			       strsignal(WTERMSIG(status)));
 	else
 		(void)snprintf(why, sizeof(why), "the process ended with code %d", WEXITSTATUS(status));
+	n = strlen(why);
+	if (w->watch != NULL && w->watch->sent[0] != '\0')
+		(void)snprintf(why + n, sizeof(why) - n, "; the last packet was %s", w->watch->sent);
 	if (busy) {
 		w->job = number;
 		finish(p, w, vc_job_lost(j->c, j->vector, why));
 	}
-	if (p->next < p->n)
+	look_after_device(p, w, j);
+	if (p->next < p->n && p->gone[0] == '\0')
 		(void)start(p, w);
 }
 
@@ -232,7 +263,19 @@ static void receive(struct pool *p, struct worker *w)
 		json_t *result = json_loadb(w->buf, w->want, 0, NULL);
 		const struct job *j = &p->job[w->job];
 
-		finish(p, w, result != NULL ? result : vc_job_lost(j->c, j->vector, "its result can't be read"));
+		if (result == NULL)
+			result = vc_job_lost(j->c, j->vector, "its result can't be read");
+		p->doubts = vc_is_bad(vc_verdict_by_name(vc_text(result, "verdict"))) ? p->doubts + 1 : 0;
+		finish(p, w, result);
+		if (w->watch != NULL &&
+		    w->watch->failed) { /* what it has open is of no use, even if the device is back */
+			look_after_device(p, w, j);
+			(void)stop(w, true);
+			if (p->gone[0] == '\0')
+				(void)start(p, w);
+		} else if (p->doubts >= DOUBTFUL) {
+			look_after_device(p, w, j);
+		}
 	}
 }
 
@@ -290,11 +333,12 @@ static size_t collect(struct pool *p, const struct vc_suite *s)
 }
 
 bool vc_pool_run(const struct vc_options *o, const struct vc_suite *s, void (*done)(void *ctx, json_t *result),
-		 void *ctx)
+		 void *ctx, char gone[VC_GONE])
 {
-	struct pool p = {.o = o, .done = done, .ctx = ctx};
-	struct sigaction act = {.sa_handler = on_signal}, old_int, old_term, old_pipe;
+	struct pool p = {.o = o, .done = done, .ctx = ctx, .gone = gone};
+	struct sigaction act = {.sa_handler = on_signal}, old_int, old_term, old_hup, old_pipe;
 
+	gone[0] = '\0';
 	collect(&p, s);
 	if (p.job == NULL)
 		return false;
@@ -304,25 +348,32 @@ bool vc_pool_run(const struct vc_options *o, const struct vc_suite *s, void (*do
 	interrupted = 0;
 	(void)sigaction(SIGINT, &act, &old_int);
 	(void)sigaction(SIGTERM, &act, &old_term);
+	/* The terminal went: the reports are still wanted. With nohup(1) the rest of the run, too. */
+	(void)sigaction(SIGHUP, NULL, &old_hup);
+	if (old_hup.sa_handler != SIG_IGN)
+		(void)sigaction(SIGHUP, &act, NULL);
 	act.sa_handler = SIG_IGN;
 	(void)sigaction(SIGPIPE, &act, &old_pipe);
 	for (unsigned i = 0; i < p.workers; i++)
 		if (!start(&p, &p.w[i]))
 			vc_complain("a worker process can't be started: %s", strerror(errno));
-	while (!interrupted && turn(&p))
+	while (!interrupted && gone[0] == '\0' && turn(&p))
 		;
-	for (unsigned i = 0; i < p.workers; i++)
+	for (unsigned i = 0; i < p.workers; i++) {
 		(void)stop(&p.w[i], true);
+		vc_watch_free(p.w[i].watch);
+	}
 	/* Those that nobody could run; those behind one that is missing. */
 	for (size_t i = p.handed; i < p.n; i++) {
-		if (p.job[i].result == NULL && !interrupted)
+		if (p.job[i].result == NULL && !interrupted && gone[0] == '\0')
 			p.job[i].result = vc_job_lost(p.job[i].c, p.job[i].vector, "no worker process was left");
 		if (p.job[i].result != NULL)
 			p.done(p.ctx, p.job[i].result);
 	}
 	(void)sigaction(SIGINT, &old_int, NULL);
 	(void)sigaction(SIGTERM, &old_term, NULL);
+	(void)sigaction(SIGHUP, &old_hup, NULL);
 	(void)sigaction(SIGPIPE, &old_pipe, NULL);
 	free(p.job);
-	return !interrupted;
+	return !interrupted && gone[0] == '\0';
 }

@@ -20,6 +20,8 @@ static void keep(struct vc_record *r, const struct vs_drill_frame *f)
 	k->lost = false;
 	k->ours = strcmp(f->node, "peer") != 0;
 	(void)snprintf(k->node, sizeof(k->node), "%s", f->node);
+	if (!k->ours)
+		vc_watch_sent(k);
 	r->n++;
 }
 

@@ -91,6 +91,7 @@ bool vc_remote_heard(void *ctx, const char *what, uint64_t when, struct ag_words
 	if (strcmp(what, "async") == 0) {
 		v.kind = W_ASYNC;
 		v.async = (enum vs_async_type)ag_get_num(w, UINT32_MAX);
+		t->v->failed |= (int)v.async == (int)IBV_EVENT_DEVICE_FATAL;
 		v.o = by_number(t->remote, (uint32_t)ag_get_num(w, UINT32_MAX), 0);
 		return ag_at_end(w) && keep(t, &v);
 	}

@@ -89,6 +89,12 @@ static void rerun(const json_t *r, const struct vc_options *o)
 		printf(" --peer %s", o->peer);
 	if (o->encap != NULL)
 		printf(" --encap %s", o->encap);
+	if (o->strict)
+		printf(" --strict");
+	if (o->hazardous)
+		printf(" --hazardous");
+	if (o->n_files == 0 && !o->usual_dir)
+		printf(" --cases '%s'", o->dir);
 	if (o->seed != 0)
 		printf(" --seed %llu", (unsigned long long)o->seed);
 	if (o->n_files > 0)
@@ -149,7 +155,10 @@ void vc_text_summary(const json_t *report, const struct vc_options *o, double se
 		printf("%s %u %s", between, count[v], vc_verdict_name((enum vc_verdict)v));
 		between = ",";
 	}
-	if (json_is_true(json_object_get(report, "partial")))
+	if (vc_text(report, "device_gone")[0] != '\0')
+		printf("; the device is gone, the rest was not run\n    ");
+	else if (json_is_true(json_object_get(report, "partial")))
 		printf("; interrupted, the rest was not run");
+	vc_put_safe(stdout, vc_text(report, "device_gone"));
 	putchar('\n');
 }

@@ -1,12 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
-/* util.c - messages, files in, files out. */
+/* util.c - messages, files in, files out, processes that end. */
 #include "conform.h"
 
 #include <errno.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
+
+#define REAP_MS 3000u
 
 void vc_put_safe(FILE *f, const char *text)
 {
@@ -57,16 +62,54 @@ char *vc_read_file(const char *path, size_t most, size_t *len)
 	return buf;
 }
 
-int vc_write_file(const char *path, bool (*put)(void *ctx, FILE *f), void *ctx)
+/* Written in place: standard output, devices, pipes of the shell. */
+static bool goes_straight(const char *path)
 {
-	bool straight = strcmp(path, "-") == 0 || (access(path, F_OK) == 0 && strncmp(path, "/dev/", 5) == 0);
+	return strcmp(path, "-") == 0 || (access(path, F_OK) == 0 && strncmp(path, "/dev/", 5) == 0);
+}
+
+/* The file that is written before it gets its name. NULL: no memory. */
+static char *temporary(const char *path)
+{
 	size_t cap = strlen(path) + 16;
 	char *temp = malloc(cap);
+
+	if (temp != NULL)
+		(void)snprintf(temp, cap, "%s.%ld", path, (long)getpid());
+	return temp;
+}
+
+int vc_try_file(const char *path)
+{
+	char *temp = temporary(path);
+	struct stat st;
+	FILE *f;
+
+	errno = 0;
+	if (stat(path, &st) == 0 && S_ISDIR(st.st_mode)) {
+		errno = EISDIR;
+	} else if (goes_straight(path)) {
+		free(temp);
+		return VC_OK;
+	} else if (temp != NULL && (f = fopen(temp, "w")) != NULL) {
+		fclose(f);
+		(void)unlink(temp);
+		free(temp);
+		return VC_OK;
+	}
+	vc_complain("%s: can't be written: %s", path, errno != 0 ? strerror(errno) : "no memory");
+	free(temp);
+	return VC_USAGE;
+}
+
+int vc_write_file(const char *path, bool (*put)(void *ctx, FILE *f), void *ctx)
+{
+	bool straight = goes_straight(path);
+	char *temp = temporary(path);
 	bool ok = false;
 	FILE *f = NULL;
 
 	if (temp != NULL) {
-		(void)snprintf(temp, cap, "%s.%ld", path, (long)getpid());
 		errno = 0;
 		f = strcmp(path, "-") == 0 ? stdout : fopen(straight ? path : temp, "w");
 	}
@@ -87,4 +130,18 @@ int vc_write_file(const char *path, bool (*put)(void *ctx, FILE *f), void *ctx)
 		vc_complain("%s: can't be written: %s", path, errno != 0 ? strerror(errno) : "no memory");
 	free(temp);
 	return ok ? VC_OK : VC_USAGE;
+}
+
+bool vc_reap(pid_t pid, int *status)
+{
+	const struct timespec nap = {0, 1000000};
+
+	for (unsigned i = 0; i < REAP_MS; i++) {
+		pid_t got = waitpid(pid, status, WNOHANG);
+
+		if (got == pid || (got < 0 && errno != EINTR))
+			return got == pid;
+		(void)nanosleep(&nap, NULL);
+	}
+	return false;
 }

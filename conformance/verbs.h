@@ -80,6 +80,7 @@ struct vc_verbs {
 	struct vc_peer *peer; /* NULL: there is none */
 	struct vc_link *link; /* to the agent that has the device (remote.h); NULL: it is in this process */
 	bool reference;       /* it is ref0 */
+	bool failed;          /* the device said so */
 	unsigned runs;
 };
 

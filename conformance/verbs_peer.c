@@ -5,6 +5,8 @@
  */
 #include <arpa/inet.h>
 #include <errno.h>
+#include <poll.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -12,6 +14,7 @@
 #include "remote.h"
 
 #define TRIES 16u
+#define OPEN_MS 10000 /* most time for a device to be opened */
 
 /* The one that is asked for, or one of those that nobody else has. */
 static bool open_peer(struct vc_verbs *v, const char *address, char *why, size_t cap)
@@ -97,7 +100,8 @@ struct vc_verbs *vc_verbs_open(const struct vc_options *o, char *why, size_t cap
 /* Opening changes what is loaded into a process: the parent of the workers keeps away from that. */
 bool vc_verbs_try(const struct vc_options *o, char *why, size_t cap)
 {
-	int fd[2], status = 0;
+	struct pollfd there = {.events = POLLIN};
+	int fd[2], status = 0, ready = 0;
 	ssize_t n;
 	pid_t pid;
 
@@ -112,12 +116,17 @@ bool vc_verbs_try(const struct vc_options *o, char *why, size_t cap)
 		_exit(good ? 0 : 1);
 	}
 	close(fd[1]);
-	n = pid > 0 ? read(fd[0], why, cap - 1) : -1;
+	there.fd = fd[0];
+	while (pid > 0 && (ready = poll(&there, 1, OPEN_MS)) < 0 && errno == EINTR)
+		;
+	n = ready > 0 ? read(fd[0], why, cap - 1) : -1;
 	why[n > 0 ? n : 0] = '\0';
 	close(fd[0]);
-	while (pid > 0 && waitpid(pid, &status, 0) < 0 && errno == EINTR)
-		;
-	if (n <= 0 && status != 0)
+	if (pid > 0 && ready <= 0)
+		(void)kill(pid, SIGKILL);
+	if (pid <= 0 || !vc_reap(pid, &status) || ready <= 0)
+		(void)snprintf(why, cap, "it can't be opened within %d s", OPEN_MS / 1000);
+	else if (n <= 0 && status != 0)
 		(void)snprintf(why, cap, "its library ends the process that opens it");
-	return pid > 0 && status == 0;
+	return pid > 0 && ready > 0 && status == 0;
 }

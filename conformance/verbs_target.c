@@ -267,6 +267,8 @@ static void t_destroy(struct dr_target *dt)
 {
 	struct vc_target *t = vc_self(dt);
 
+	if (t->v->failed)
+		vc_watch_failed();
 	vc_handles_free(t);
 	vc_remote_close(t);
 	if (t->groups_fd >= 0)

@@ -289,6 +289,8 @@ static int t_async(struct dr_target *dt, int node, struct vs_async *a)
 		struct vh *owner = object_of(t, &ev);
 
 		t->v->call.ack_async_event(&ev);
+		if (ev.event_type == IBV_EVENT_DEVICE_FATAL)
+			t->v->failed = true;
 		got.object = owner;
 		vc_emit(t, &shown);
 		wait_for_its_node(t, owner, NULL, &got);

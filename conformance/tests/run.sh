@@ -72,7 +72,7 @@ t 1 "advice counts with --strict" "1 FAIL" --strict QPS-058
 t 1 "outside of the allowed set" "is none of the allowed behaviours" QPS-016
 t 0 "class R never fails" "1 WARN" --strict ROB-002
 t 1 "expected and seen are said" "expected: dut state RTS" RSP-017
-t 1 "the command to run it again" "again: vs-conform RSP-017" RSP-017
+t 1 "the command to run it again" "again: vs-conform --cases '$tmp/c' RSP-017" RSP-017
 
 script QPS-016 I "$(one_of this)"
 t 0 "a variant is recorded" "1 VARIANT" QPS-016
@@ -105,6 +105,9 @@ script QPS-001 I "$qp"$'\ndut state RESET'
 t 1 "--check compares the class" "its class is not that of the row" --check
 script QPS-003 A "$qp"$'\ndut state RESET'
 t 1 "--check counts vectors" "1 vectors, and the row has 3" --check
+t 1 "--check wants the clause of an API" "it names no clause: a row of class A" --check
+script QPS-032 N "clause C9-1"$'\n'"$qp"$'\ndut state RESET'
+t 1 "--check knows where there is no clause" "the inventory knows of none in public: C9-1" --check
 script QPS-999 A "$qp"$'\ndut state RESET'
 t 1 "--check knows the rows" "the inventory has no row for QPS-999" --check
 cp "$tmp/c/cases/RSP/RSP-017.drill" "$tmp/c/cases/QPS/RSP-017.drill"
@@ -124,11 +127,34 @@ expect 2 "no cases" "can't be opened" --cases "$tmp/none"
 expect 0 "help" "usage: vs-conform" --help
 expect 1 "a setting that the simulator has not" "the simulator has no setting" --device sim:x RSP-017
 t 2 "a report that can't be written" "/nonexistent/x: can't be written" --json /nonexistent/x RSP-017
+t 2 "a report where a folder is" "/c: can't be written: Is a directory" --junit "$tmp/c" RSP-017
+if grep -q vectors "$tmp/out"; then no "what can't be written is said before the run"; else ok; fi
 if [ -w /dev/full ]; then
-	t 2 "a full disk" "can't be written" --json /dev/full RSP-017
+	mkdir "$tmp/kept"
+	TMPDIR=$tmp/kept t 2 "a full disk" "the results are kept in $tmp/kept/vs-conform-" --json /dev/full RSP-017
+	if grep -q '"id": "RSP-017"' "$tmp"/kept/*; then ok; else no "results outlive a full disk"; fi
+fi
+# No disk but a small one, no libibverbs but an empty file: where a namespace of one's own is allowed.
+bare() { unshare --user --map-root-user --mount bash -c "$1" 2>&1; }
+if bare 'mount -t tmpfs -o size=4k tmpfs /mnt' >/dev/null; then
+	mkdir "$tmp/small"
+	bare "mount -t tmpfs -o size=4k tmpfs '$tmp/small' && TMPDIR='$tmp/kept' '$bin' --cases '$tmp/c' --html '$tmp/small/r' RSP-017; ls '$tmp/small'" >"$tmp/out" || true
+	if grep -q 'small/r: can.t be written: No space left on device' "$tmp/out" && ! grep -q '^r' "$tmp/out"; then ok; else no "a full disk has no half report"; fi
+	bare "mount -t tmpfs -o ro tmpfs '$tmp/small' && '$bin' --cases '$tmp/c' --json '$tmp/small/r' RSP-017" >"$tmp/out" || true
+	if grep -q 'small/r: can.t be written: Read-only file system' "$tmp/out"; then ok; else no "a disk that can't be written"; fi
+	lib=$(ldconfig -p | awk '$1 == "libibverbs.so.1" { print $NF; exit }')
+	if [ -n "$lib" ]; then
+		bare "mount --bind /dev/null '$lib' && '$bin' --cases '$tmp/c' --device mlx5_0 RSP-017" >"$tmp/out" || true
+		if grep -q 'device mlx5_0: there is no libibverbs' "$tmp/out"; then ok; else no "no libibverbs"; fi
+		bare "mount --bind /dev/null '$lib' && '$bin' --cases '$tmp/c' QPS-058" >"$tmp/out" || true
+		if grep -q '1 vectors in' "$tmp/out"; then ok; else no "the simulator needs no libibverbs"; fi
+	fi
 fi
 wrote '"verdict": "PASS"' "results as JSON" --json "$tmp/w" RSP-017
 wrote '| RSP-017 | Duplicate SEND | N | quoted1 |' "the coverage table" --coverage "$tmp/w" RSP-017
+"$bin" --cases "$tmp/c" --device ref0 --json "$tmp/beside.json" RSP-017 >"$tmp/out" 2>&1 || true
+wrote '| 1/1 | PASS | PASS |' "another target's column" --coverage "$tmp/w" --beside "$tmp/beside.json" RSP-017
+t 2 "a column of what is no report" "is no report of vs-conform" --coverage "$tmp/w" --beside <(echo '{}') RSP-017
 
 # ---- reports ----
 
@@ -227,6 +253,13 @@ rc=0
 wait $pid || rc=$?
 if [ $rc = 1 ] && grep -q '"partial": true' "$tmp/r.json" && grep -q interrupted "$tmp/out"; then ok; else no "an interrupt leaves a partial report: exit $rc"; fi
 
+"$bin" --cases "$tmp/c" --jobs 1 --json "$tmp/r.json" "${long[@]}" >"$tmp/out" 2>&1 &
+pid=$!
+sleep 0.5
+kill -HUP $pid
+wait $pid || true
+if grep -q '"partial": true' "$tmp/r.json"; then ok; else no "a terminal that went leaves a partial report"; fi
+
 t 1 "who hangs is stopped, the others go on" "1 PASS, 1 ERROR" --budget 1 QPS-001 QPS-007
 "$bin" --cases "$tmp/c" --jobs 1 QPS-001 QPS-007 >"$tmp/out" 2>&1 &
 pid=$!
@@ -252,6 +285,26 @@ for _ in {1..50}; do
 	sleep 0.1
 done
 if [ -n "$child" ] && [ ! -d "/proc/$child" ]; then ok; else no "workers end with the runner, however it ends"; fi
+
+# ---- a device that goes away: its library does ----
+
+mkdir -p "$tmp/away/bin" "$tmp/away/lib"
+cp "$bin" "$tmp/away/bin/"
+cp -r "$(dirname "$bin")/../lib/verbscope" "$tmp/away/lib/"
+script QPS-001 N $'qp dut.q <-> peer rc\nmr dut.buf len=64 access=local_write,remote_write\npeer> WRITE_ONLY psn=+0 va=buf data=8\nwait 4s'
+t 1 "who hangs is named with the last packet" "the last packet was peer: WRITE_ONLY psn=fffffa" --device ref0 --budget 1 QPS-001
+"$tmp/away/bin/vs-conform" --cases "$tmp/c" --jobs 1 --device ref0 --json "$tmp/r.json" --tap "$tmp/r.tap" QPS-001 QPS-007 RSP-017 >"$tmp/out" 2>&1 &
+pid=$!
+sleep 0.7
+rm -r "$tmp/away/lib"
+read -r child _ <"/proc/$pid/task/$pid/children" || true
+kill -SEGV "$child"
+rc=0
+wait $pid || rc=$?
+if [ $rc = 1 ] && grep -q 'the device is gone, the rest was not run' "$tmp/out"; then ok; else no "a device that went is noticed"; fi
+if grep -q '"device_gone": "the library of ref0 is not there.*after QPS-001, where the last packet was peer: WRITE_ONLY' "$tmp/r.json" &&
+	grep -q '"verdict": "ERROR"' "$tmp/r.json"; then ok; else no "and the report says after which packet"; fi
+if grep -q '^Bail out! the library of ref0' "$tmp/r.tap"; then ok; else no "and TAP bails out"; fi
 
 printf '%d passed, %d failed\n' $passed $failed
 [ $failed = 0 ]

@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "vs/psn.h"
+
 #include "run.h"
 
 #define DEFAULT_NS UINT64_C(1000000000)
@@ -383,6 +385,22 @@ static bool missed_by_little(const struct run *r, uint64_t time, uint64_t not_be
 	       (time < not_before && not_before - time <= (lag > error ? lag : error));
 }
 
+/* (coalescing allowed): takes acknowledgements of earlier PSNs, in their order. False: *s goes back behind one. */
+static bool pass_acks(struct run *r, const struct stmt *st, struct seen **s)
+{
+	while (*s != NULL && st->kind == S_RECEIVE && dr_is_earlier_ack(r, st, *s)) {
+		if (r->passing == st && vs_psn_lt((*s)->pkt.bth.psn, r->passed_psn))
+			return false;
+		r->passing = st;
+		r->passed_psn = (*s)->pkt.bth.psn;
+		dr_take(r, SEEN_PACKET, *s);
+		*s = next_seen(r, st);
+	}
+	if (*s != NULL)
+		r->passing = NULL;
+	return true;
+}
+
 static enum outcome something(struct run *r, const struct stmt *st, uint64_t start, uint32_t k, bool over,
 			      uint64_t *until)
 {
@@ -395,10 +413,8 @@ static enum outcome something(struct run *r, const struct stmt *st, uint64_t sta
 		return FAILS;
 	poll_lazy(r, st);
 	s = next_seen(r, st);
-	while (s != NULL && st->kind == S_RECEIVE && dr_is_earlier_ack(r, st, s)) {
-		dr_take(r, SEEN_PACKET, s);
-		s = next_seen(r, st);
-	}
+	if (!pass_acks(r, st, &s))
+		return came_instead(r, st, st->column, s, "acknowledgements never go back");
 	if (s == NULL)
 		return over ? too_late(r, st, start, *until) : PENDING;
 	if (!matches(r, st, k, s, why, sizeof(why), &column))

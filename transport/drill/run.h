@@ -97,6 +97,8 @@ struct run {
 	uint32_t payload_bytes;
 	bool payload_off; /* nothing is claimed of payloads */
 	bool failed;
+	const struct stmt *passing; /* it has passed over an acknowledgement of passed_psn */
+	uint32_t passed_psn;
 	bool patient; /* what failed had more time than was said: being late matters less */
 	char variants[256];
 	uint64_t steps, max_steps;

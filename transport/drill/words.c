@@ -46,10 +46,23 @@ const struct word dr_state_words[] = {
 #x, VS_WC_##x \
 	}
 const struct word dr_wc_status_words[] = {
-	W(SUCCESS),           W(LOC_LEN_ERR),    W(LOC_QP_OP_ERR), W(LOC_PROT_ERR),
-	W(WR_FLUSH_ERR),      W(MW_BIND_ERR),    W(BAD_RESP_ERR),  W(LOC_ACCESS_ERR),
-	W(REM_INV_REQ_ERR),   W(REM_ACCESS_ERR), W(REM_OP_ERR),    W(RETRY_EXC_ERR),
-	W(RNR_RETRY_EXC_ERR), W(FATAL_ERR),      W(GENERAL_ERR),   {NULL, 0},
+	W(SUCCESS),
+	W(LOC_LEN_ERR),
+	W(LOC_QP_OP_ERR),
+	W(LOC_PROT_ERR),
+	W(WR_FLUSH_ERR),
+	W(MW_BIND_ERR),
+	W(BAD_RESP_ERR),
+	W(LOC_ACCESS_ERR),
+	W(REM_INV_REQ_ERR),
+	W(REM_ACCESS_ERR),
+	W(REM_OP_ERR),
+	W(RETRY_EXC_ERR),
+	W(RNR_RETRY_EXC_ERR),
+	W(FATAL_ERR),
+	W(GENERAL_ERR),
+	W(REM_INV_RD_REQ_ERR),
+	{NULL, 0},
 };
 const struct word dr_wc_opcode_words[] = {
 	W(SEND),

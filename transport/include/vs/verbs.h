@@ -80,6 +80,7 @@ enum vs_wc_status {
 	VS_WC_REM_OP_ERR = 11,
 	VS_WC_RETRY_EXC_ERR = 12,
 	VS_WC_RNR_RETRY_EXC_ERR = 13,
+	VS_WC_REM_INV_RD_REQ_ERR = 15, /* of devices alone: RC has no RD requests */
 	VS_WC_FATAL_ERR = 19,
 	VS_WC_GENERAL_ERR = 21,
 };
