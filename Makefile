@@ -38,7 +38,10 @@ CLEAN          :=
 CHECK_TARGETS  :=   # steps of `make check`, besides those of scripts/repo.mk
 CHECK_PROGRAMS :=   # test programs that they run, which `make all` does not build
 CHECK_DEPS     := test  # sets of scripts/deps.sh that they need
+LONG_TARGETS   :=   # steps of `make check-long`, and the sets of packages that they need
+LONG_DEPS      :=
 ASAN_TARGETS   := check-unit  # what `make check-asan` makes with SAN=1 in $(B)/asan
+FUZZ_NEEDS     :=   # what must be there before the fuzzers run: first inputs
 INSTALL_BINS   :=   # built programs -> PREFIX/bin
 INSTALL_MANS   :=   # man pages -> PREFIX/share/man/manN
 INSTALL_FILES  :=   # anything else: file:path-below-PREFIX

@@ -10,21 +10,22 @@ set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
 
 check() { # folder
-	local f line want bad=0
-	while read -r f; do
-		case $f in
-		dissector/*) want='GPL-2.0-or-later' ;;
-		*) want='BSD-2-Clause OR GPL-2.0-or-later' ;;
-		esac
-		line=$(head -n 2 "$1/$f" | awk 'NR == 1 && /^#!/ { next } { print; exit }')
-		# What is left without the comment characters is the tag and nothing else.
-		line=$(sed -E 's/^(\/\*|#|\.\\"|\/\/) *//; s/ *\*\/ *$//' <<<"$line")
-		if [ "$line" != "SPDX-License-Identifier: $want" ]; then
-			echo "$f:1: the SPDX line is missing or wrong (want: SPDX-License-Identifier: $want)"
-			bad=1
-		fi
-	done < <(SOURCES_ROOT=$1 "$here/sources.sh" spdx)
-	return $bad
+	SOURCES_ROOT=$1 "$here/sources.sh" spdx | awk -v root="$1" '
+		{
+			want = "SPDX-License-Identifier: " ($0 ~ /^dissector\// ? "" : "BSD-2-Clause OR ") "GPL-2.0-or-later"
+			file = root "/" $0
+			line = ""
+			if ((getline line <file) > 0 && line ~ /^#!/ && (getline line <file) <= 0) line = ""
+			close(file)
+			# What is left without the comment characters is the tag and nothing else.
+			sub(/^(\/\*|#|\.\\"|\/\/) */, "", line)
+			sub(/ *\*\/ *$/, "", line)
+			if (line != want) {
+				print $0 ":1: the SPDX line is missing or wrong (want: " want ")"
+				bad = 1
+			}
+		}
+		END { exit bad }'
 }
 
 self_test() {

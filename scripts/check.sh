@@ -8,12 +8,13 @@
 #
 # What counts: a step that runs Check programs or prints lines "N passed, N failed" counts as many
 # tests as they say; any other step is one. A step that fails without a failed test counts as one.
-# Environment: MAKE, B (build folder), JOBS, STEP_TIMEOUT (seconds for one step, default 900).
+# Environment: MAKE, B (build folder), JOBS, STEP_TIMEOUT (seconds for one step, default 900), RESULTS (folder for
+# logs, times and the summary, default B/check).
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 make=${MAKE:-make} build=${B:-build} jobs=${JOBS:-1}
-logs=$build/check
+logs=${RESULTS:-$build/check}
 mkdir -p "$logs"
 rm -f "$logs"/*.log "$logs"/*.result "$logs/summary"
 

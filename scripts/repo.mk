@@ -5,6 +5,7 @@
 
 JOBS       ?= $(shell nproc 2>/dev/null || echo 1)
 CLANG      ?= clang
+CLANG_OPT  ?= -O1
 C_FILES     = $(shell scripts/sources.sh c)
 SHELL_FILES = $(shell scripts/sources.sh shell)
 
@@ -17,7 +18,11 @@ demo: ## install what is missing, build, decode a recorded lossy transfer and ex
 
 check: ## install what the tests need and run all of them, with times and a summary
 	@scripts/deps.sh $(CHECK_DEPS)
-	@MAKE='$(MAKE)' B='$(B)' JOBS='$(JOBS)' scripts/check.sh $(CHECK_STEPS)
+	@MAKE='$(MAKE)' B='$(B)' JOBS='$(JOBS)' TIDY_NODES='$(or $(TIDY_NODES),5000)' scripts/check.sh $(CHECK_STEPS)
+
+check-long: ## what takes too long for make check, which comes first in CI
+	@scripts/deps.sh $(CHECK_DEPS) $(LONG_DEPS)
+	@MAKE='$(MAKE)' B='$(B)' JOBS='$(JOBS)' RESULTS='$(B)/check-long' scripts/check.sh $(LONG_STEPS)
 
 ##@ Packages
 
@@ -31,8 +36,11 @@ deps-%:
 
 # What `make check` does, in this order; a step that fails does not stop the others. The steps of the
 # parts run at the same time, $(JOBS) of them, once check-programs has built what they need.
-CHECK_STEPS = format-check check-deps check-spdx lint all check-install check-pure check-unit check-clang check-asan \
-	      check-fuzz check-programs --together $(CHECK_TARGETS) check-scripts
+CHECK_STEPS = format-check check-deps check-spdx lint all check-install check-pure check-unit check-clang asan-check-unit \
+	      check-programs --together $(CHECK_TARGETS) check-scripts
+
+# And `make check-long`: more of the same, under sanitizers or for longer.
+LONG_STEPS = lint-tidy $(addprefix asan-,$(filter-out check-unit,$(ASAN_TARGETS))) fuzz-minute $(LONG_TARGETS)
 
 check-programs: all $(CHECK_PROGRAMS) # nothing is left to build for CHECK_TARGETS
 
@@ -63,18 +71,24 @@ check-pure: ## codec and engine call no clock, socket, rand, stdio, getenv, mall
 	@scripts/check-pure.sh $(PURE_OBJS)
 
 check-clang: ## build everything with clang too, and run the unit tests
-	@$(MAKE) B=$(B)/clang CC=$(CLANG) OPT=-O1 all
-	@$(MAKE) B=$(B)/clang CC=$(CLANG) OPT=-O1 check-unit
+	@$(MAKE) B=$(B)/clang CC=$(CLANG) OPT=$(CLANG_OPT) all
+	@$(MAKE) B=$(B)/clang CC=$(CLANG) OPT=$(CLANG_OPT) check-unit
 
 # One after the other: each has a make of its own below it, and they build the same objects.
-check-asan: $(addprefix asan-,$(ASAN_TARGETS)) ## unit tests and more under AddressSanitizer and UBSan
+check-asan: ## unit tests and more under AddressSanitizer and UBSan
+	@set -e; for t in $(ASAN_TARGETS); do $(MAKE) asan-$$t; done
 asan-%: ; @$(MAKE) B=$(B)/asan SAN=1 OPT='-O1 -g1' $*
-$(foreach t,$(filter-out check-unit,$(ASAN_TARGETS)),asan-$t): asan-check-unit
 
-# The packet parser for a minute, the other readers beside it. clang takes five times as long to optimize what
-# it sanitizes, and more than these seconds win back; but the codec, the parser's own, is worth it.
-check-fuzz: ## a minute of libFuzzer on the parser, some seconds on the other byte readers
-	@$(MAKE) fuzz SECONDS=5 FUZZ_SECONDS_fuzz_parse=60 FUZZ_B=$(B)/fuzz-quick FUZZ_OPT='-O0 -g1'
+# Some seconds for each byte reader, of a minute the rest in check-long. clang takes five times as long to optimize
+# what it sanitizes, and more than these seconds win back; but the codec, the parser's own, is worth it.
+FUZZ_QUICK = FUZZ_B=$(B)/fuzz-quick FUZZ_OPT='-O0 -g1'
+CHECK_TARGETS  += check-fuzz
+CHECK_PROGRAMS += fuzzers-quick
+fuzzers-quick: ; @$(MAKE) $(FUZZ_QUICK) fuzz-programs
+check-fuzz: ## some seconds of libFuzzer on every byte reader
+	@$(MAKE) $(FUZZ_QUICK) JOBS=1 SECONDS=4 FUZZ_SECONDS_fuzz_parse=10 fuzz
+fuzz-minute: ## a minute for the parser, 15 seconds for the others
+	@$(MAKE) $(FUZZ_QUICK) SECONDS=15 FUZZ_SECONDS_fuzz_parse=60 fuzz
 
 check-deviations: $(UNIT_TESTS) all ## every deviation turns the rows red that deviations.def names, and no others: tests and suite
 	@scripts/check-deviations.sh $(B)/tests
@@ -140,9 +154,11 @@ FUZZ_NAMES := $(notdir $(FUZZERS))
 empty      :=
 fuzz_job    = $(1)$(addprefix @,$(FUZZ_SECONDS_$(1)))$(subst $(empty) $(empty),,$(addprefix :,$(FUZZ_SEEDS_$(1))))
 fuzz: SECONDS := 60
-fuzz: ## run every fuzzer for SECONDS=n (default 60)
-	@$(FUZZ_BUILD) -j$(JOBS) fuzzers
+fuzz: fuzz-programs ## run every fuzzer for SECONDS=n (default 60)
 	@scripts/fuzz.sh $(B) $(FUZZ_B) $(SECONDS) $(JOBS) $(foreach f,$(FUZZ_NAMES),$(call fuzz_job,$(f)))
+
+fuzz-programs: $(FUZZ_NEEDS) # the fuzzers and their first inputs
+	@$(FUZZ_BUILD) -j$(JOBS) fuzzers
 
 fuzzers: $(FUZZ_NAMES:%=$(B)/bin/%)
 
@@ -173,6 +189,6 @@ help: ## this list
 		scripts/repo.mk Makefile $(filter-out %.d scripts/repo.mk Makefile,$(MAKEFILE_LIST))
 	@printf '\nVariables: B=%s CC=%s SAN=%s PREFIX=%s DEPS=%s\n' '$(B)' '$(CC)' '$(SAN)' '$(PREFIX)' '$(DEPS)'
 
-.PHONY: demo check deps check-programs check-unit check-deps check-spdx check-scripts check-install check-pure check-clang check-asan check-fuzz \
-	check-deviations deviations-table check-fresh format format-check lint lint-psn lint-shell lint-man lint-cppcheck lint-tidy objects fuzz fuzzers install \
+.PHONY: demo check check-long fuzz-minute deps check-programs check-unit check-deps check-spdx check-scripts check-install check-pure check-clang check-asan check-fuzz fuzzers-quick \
+	check-deviations deviations-table check-fresh format format-check lint lint-psn lint-shell lint-man lint-cppcheck lint-tidy objects fuzz fuzz-programs fuzzers install \
 	uninstall help

@@ -32,7 +32,8 @@ $(TEST_STORE): $(call obj,$(DT)/test_store.c dissector/store.c) $(LIBJUDGE) $(LI
 	@mkdir -p $(@D)
 	$(CC) $(OPT) $(SANFLAGS) $(LDFLAGS) -o $@ $(filter %.o,$^) $(filter %.a,$^) $(LIBS_WIRE)
 
-CHECK_TARGETS += check-dissector check-dissector-mutated
+CHECK_TARGETS += check-dissector
+LONG_TARGETS  += check-dissector-mutated
 CHECK_PROGRAMS += $(MKCAPTURES) $(MUTATE) $(TEST_STORE)
 
 check-dissector: all $(MKCAPTURES) $(TEST_STORE) ## the plugin on recorded, generated and (VS_SHARED) public captures
