@@ -73,6 +73,7 @@ static void unlikely(struct vs_pkt *p, unsigned what)
 static bool damaged(struct vs_gen *g, uint64_t *seed, unsigned long i)
 {
 	struct vs_pkt *p = &g->p;
+	enum vs_link link;
 	uint16_t ethertype;
 	int len;
 
@@ -89,8 +90,8 @@ static bool damaged(struct vs_gen *g, uint64_t *seed, unsigned long i)
 	}
 	if (i % 32 == 1)
 		len -= (int)vs_gen_below(seed, 30);
-	return vs_pkt_parse(p, vs_pkt_link(p, &ethertype), ethertype, buf, (size_t)len, (size_t)len,
-			    VS_PARSE_ANY_PORT) == VS_OK;
+	link = vs_pkt_link(p, &ethertype);
+	return vs_pkt_parse(p, link, ethertype, buf, (size_t)len, (size_t)len, VS_PARSE_ANY_PORT) == VS_OK;
 }
 
 START_TEST(rules_of_one_packet_are_found_where_they_are_broken_alone)
