@@ -24,7 +24,7 @@ $(AGENT_BIN): $(call obj,$(AGENT_SRCS)) $(LIBJUDGE) $(LIBWIRE)
 # report.html as C strings, which are longer than C promises to take in one.
 $(B)/obj/conformance/page.o: conformance/report.html conformance/page.awk
 	@mkdir -p $(@D)
-	@awk -f conformance/page.awk $< >$(@:.o=.c)
+	@awk -v name=vc_html_line -f conformance/page.awk $< >$(@:.o=.c)
 	$(CC) $(CSTD) $(WARN) $(BASE) $(CFLAGS) -c -o $@ $(@:.o=.c)
 
 $(CONFORM_BIN): $(B)/obj/conformance/page.o $(call obj,$(CONFORM_SRCS)) $(LIBVS) $(LIBJUDGE) $(LIBWIRE)

@@ -22,8 +22,7 @@ static int help(void)
 	return vt_flush(CMD);
 }
 
-/* The events that were asked for. NULL: no memory. */
-static struct vs_event *selected(const struct vt_model *m, const struct vt_options *o, size_t *n)
+struct vs_event *vt_selected_events(const struct vt_model *m, const struct vt_options *o, size_t *n)
 {
 	struct vs_event *ev = malloc((m->n_events + 1) * sizeof(*ev));
 
@@ -32,6 +31,16 @@ static struct vs_event *selected(const struct vt_model *m, const struct vt_optio
 		if (vt_selected(m, o, i))
 			ev[(*n)++] = m->ev[i];
 	return ev;
+}
+
+void vt_ladder_titles(const struct vt_model *m, struct vs_ladder_options *opt)
+{
+	unsigned n = 0;
+
+	opt->start_ns = m->start_ns;
+	for (size_t i = 0; i < m->n_nodes && n < 2; i++)
+		if (m->node[i].packets || !m->has_packets)
+			opt->title[n++] = m->node[i].title;
 }
 
 struct choice {
@@ -63,21 +72,12 @@ static void choose(const struct choice *c, struct vs_ladder_options *opt)
 	opt->whole = c->whole;
 }
 
-static void titles(const struct vt_model *m, struct vs_ladder_options *opt)
-{
-	unsigned n = 0;
-
-	for (size_t i = 0; i < m->n_nodes && n < 2; i++)
-		if (!m->node[i].wire)
-			opt->title[n++] = m->node[i].title;
-}
-
 static int draw(const struct vt_model *m, const struct choice *c)
 {
-	struct vs_ladder_options opt = {.start_ns = m->start_ns};
+	struct vs_ladder_options opt = {0};
 	const char *missing[8];
 	size_t n, n_missing = vt_missing(m, missing, 8);
-	struct vs_event *ev = selected(m, &c->o, &n);
+	struct vs_event *ev = vt_selected_events(m, &c->o, &n);
 	struct vt_file out;
 
 	if (ev == NULL)
@@ -92,7 +92,7 @@ static int draw(const struct vt_model *m, const struct choice *c)
 		return VT_USAGE;
 	}
 	choose(c, &opt);
-	titles(m, &opt);
+	vt_ladder_titles(m, &opt);
 	for (size_t i = 0; !c->svg && i < n_missing; i++)
 		fprintf(out.f, "(%s)\n", missing[i]);
 	(c->svg ? vs_ladder_svg : vs_ladder_text)(ev, n, &opt, out.f);

@@ -114,11 +114,10 @@ void vt_put_safe(FILE *f, const char *text)
 	}
 }
 
-void vt_put_json(FILE *f, const char *text)
+void vt_put_json_part(FILE *f, const char *text)
 {
 	const unsigned char *s = (const unsigned char *)text;
 
-	fputc('"', f);
 	while (*s != '\0') {
 		size_t n = utf8_len(s);
 
@@ -130,30 +129,11 @@ void vt_put_json(FILE *f, const char *text)
 			fwrite(s, 1, n, f);
 		s += n == 0 ? 1 : n;
 	}
-	fputc('"', f);
 }
 
-void vt_put_xml(FILE *f, const char *text)
+void vt_put_json(FILE *f, const char *text)
 {
-	const unsigned char *s = (const unsigned char *)text;
-
-	while (*s != '\0') {
-		size_t n = utf8_len(s);
-
-		if (n == 0)
-			fputs("\xef\xbf\xbd", f);
-		else if (*s == '<')
-			fputs("&lt;", f);
-		else if (*s == '>')
-			fputs("&gt;", f);
-		else if (*s == '&')
-			fputs("&amp;", f);
-		else if (*s == '"')
-			fputs("&quot;", f);
-		else if (*s == '\'')
-			fputs("&#39;", f);
-		else
-			fwrite(s, 1, n, f);
-		s += n == 0 ? 1 : n;
-	}
+	fputc('"', f);
+	vt_put_json_part(f, text);
+	fputc('"', f);
 }

@@ -81,6 +81,12 @@ struct vt_model *vt_open(const char *cmd, int argc, char **argv, int first, cons
 /* Is the event in the span that was asked for, and of the queue pair or its peer? All are when nothing was asked. */
 bool vt_selected(const struct vt_model *m, const struct vt_options *o, size_t event);
 
+struct vs_ladder_options;
+/* The events that were asked for, *n of them, to be freed. NULL: no memory. */
+struct vs_event *vt_selected_events(const struct vt_model *m, const struct vt_options *o, size_t *n);
+/* What every ladder of the model has: where its times begin, what its lines are called. */
+void vt_ladder_titles(const struct vt_model *m, struct vs_ladder_options *opt);
+
 /*
  * A file that is written whole: text goes to a temporary file beside PATH, with mode 0600 (a trace holds keys, and may
  * hold payload), and is renamed at the end. PATH NULL or "-": standard output.
@@ -96,8 +102,9 @@ void vt_file_abort(struct vt_file *f);
 
 /* Text from a trace or a packet, harmless in a terminal: control characters as '?', what is no UTF-8 too. */
 void vt_put_safe(FILE *f, const char *text);
-/* The same as a JSON string with its quotes, and between tags or in quotes of XML. */
+/* The same as a JSON string with its quotes, without any '<', since JSON stands in HTML, too; and what is in the
+ * quotes. */
 void vt_put_json(FILE *f, const char *text);
-void vt_put_xml(FILE *f, const char *text);
+void vt_put_json_part(FILE *f, const char *text);
 
 #endif

@@ -6,6 +6,7 @@
  *   words.c   what an event says
  *   text.c    lines for a terminal
  *   svg.c     a picture
+ *   mermaid.c a diagram for documents
  */
 #ifndef VS_LADDER_INTERNAL_H
 #define VS_LADDER_INTERNAL_H
@@ -41,11 +42,16 @@ struct ladder_view {
 bool ladder_view_init(struct ladder_view *v, const struct vs_event *ev, size_t n, const char *other);
 void ladder_view_free(struct ladder_view *v);
 int ladder_lane(const struct ladder_view *v, const char *node); /* -1: it has none */
+/* The line at which the packet of the pkt:tx at i ends, or would have. -1: none. */
+int ladder_other(const struct ladder_view *v, size_t i);
 /* The place of the event that caused event i; LADDER_NONE. */
 size_t ladder_cause(const struct ladder_view *v, size_t i);
 
 /* "1.5 ms" */
 void ladder_duration(uint64_t ns, char *buf, size_t cap);
+enum ladder_look { LADDER_PLAIN, LADDER_GOOD, LADDER_BAD, LADDER_AGAIN };
+/* How what happened is to look: went well, went wrong, was done again. */
+enum ladder_look ladder_look(const struct ladder_view *v, size_t i);
 /* What a node did or what befell it; false: not worth a line. */
 bool ladder_note(const struct ladder_view *v, size_t i, char *buf, size_t cap);
 /* What stands on the arrow of the pkt:tx at i. `arrow`: how "brings about" is written. */

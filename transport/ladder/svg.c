@@ -214,31 +214,10 @@ static void hover(const struct picture *p, size_t i)
 
 static const char *class_of(const struct ladder_view *v, size_t i)
 {
-	const struct vs_event *e = &v->ev[i];
+	static const char *const name[] = {
+		[LADDER_PLAIN] = "plain", [LADDER_GOOD] = "good", [LADDER_BAD] = "bad", [LADDER_AGAIN] = "again"};
 
-	switch ((enum vs_event_type)e->type) {
-	case VS_EV_CQE:
-	case VS_EV_VERB_POLL_CQ:
-		return e->a[0] == 0 ? "good" : "bad";
-	case VS_EV_QP_STATE:
-	case VS_EV_RC_REFUSE:
-	case VS_EV_PKT_DROP:
-	case VS_EV_UD_DROP:
-		return "bad";
-	case VS_EV_RC_RETRY:
-	case VS_EV_RC_TIMEOUT:
-	case VS_EV_RC_GAP:
-	case VS_EV_RC_RNR_WAIT:
-	case VS_EV_MON_RULE:
-		return "again";
-	case VS_EV_PKT_TX:
-		if (v->pkt[i].lost != LADDER_NONE || v->pkt[i].drop != LADDER_NONE ||
-		    (e->a[4] != VS_SYN_NONE && e->a[4] > 0x1f))
-			return "bad";
-		return e->a[7] != 0 ? "again" : e->a[4] != VS_SYN_NONE ? "good" : "plain";
-	default:
-		return "plain";
-	}
+	return name[ladder_look(v, i)];
 }
 
 static void draw_note(const struct picture *p, const struct row *r)
@@ -265,17 +244,6 @@ static void draw_note(const struct picture *p, const struct row *r)
 			   : "");
 	put(p, text, lane < 0 ? (size_t)(p->step / CHAR) : room);
 	fputs("</text></g>\n", p->out);
-}
-
-static int lane_of_other(const struct picture *p, size_t i, int from)
-{
-	const struct ladder_packet *k = &p->view.pkt[i];
-	size_t there = k->rx != LADDER_NONE ? k->rx : k->drop;
-	int lane = there != LADDER_NONE ? ladder_lane(&p->view, p->view.ev[there].node) : -1;
-
-	if (lane >= 0)
-		return lane;
-	return from + 1 < (int)p->view.nodes ? from + 1 : from - 1;
 }
 
 /* What stands behind an arrow's end: why it was lost, what its arrival led to. */
@@ -309,7 +277,7 @@ static void draw_arrow(const struct picture *p, const struct row *r)
 {
 	const struct ladder_view *v = &p->view;
 	const struct ladder_packet *k = &v->pkt[r->at];
-	int from = ladder_lane(v, v->ev[r->at].node), to = lane_of_other(p, r->at, from);
+	int from = ladder_lane(v, v->ev[r->at].node), to = ladder_other(v, r->at);
 	double x1, x2, y2, slope, back;
 	bool sure = !ladder_unsure(v, r->at), whole = k->lost == LADDER_NONE && sure;
 	size_t there = k->rx != LADDER_NONE ? k->rx : k->drop;

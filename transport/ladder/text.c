@@ -121,28 +121,12 @@ static void stamp(struct ladder *l, uint64_t t)
 
 /* ---- notes ---- */
 
-static enum look look_of(const struct vs_event *e)
+static enum look look_of(const struct ladder_view *v, size_t i)
 {
-	switch ((enum vs_event_type)e->type) {
-	case VS_EV_CQE:
-	case VS_EV_VERB_POLL_CQ:
-		return e->a[0] == 0 ? GOOD : BAD;
-	case VS_EV_QP_STATE:
-	case VS_EV_RC_REFUSE:
-	case VS_EV_PKT_DROP:
-	case VS_EV_UD_DROP:
-	case VS_EV_CQ_OVERFLOW:
-	case VS_EV_VERB_REFUSED:
-		return BAD;
-	case VS_EV_RC_RETRY:
-	case VS_EV_RC_TIMEOUT:
-	case VS_EV_RC_GAP:
-	case VS_EV_RC_RNR_WAIT:
-	case VS_EV_MON_RULE:
-		return AGAIN;
-	default:
-		return PLAIN;
-	}
+	static const enum look looks[] = {
+		[LADDER_PLAIN] = PLAIN, [LADDER_GOOD] = GOOD, [LADDER_BAD] = BAD, [LADDER_AGAIN] = AGAIN};
+
+	return looks[ladder_look(v, i)];
 }
 
 /* Columns for text, when `used` of a line are taken. */
@@ -204,7 +188,7 @@ static void draw_note(struct ladder *l, size_t i, const char *text)
 	} else {
 		note_right(l, &p, text);
 	}
-	write_piece(l, &p, look_of(e));
+	write_piece(l, &p, look_of(&l->view, i));
 	fputc('\n', l->out);
 }
 
@@ -263,17 +247,6 @@ static void arrow_left(const struct ladder *l, struct piece *p, size_t i, const 
 	add(p, l->g->bar);
 }
 
-static enum look arrow_look(const struct ladder_view *v, size_t i)
-{
-	const struct vs_event *e = &v->ev[i];
-
-	if (v->pkt[i].lost != LADDER_NONE || v->pkt[i].drop != LADDER_NONE)
-		return BAD;
-	if (e->a[4] != VS_SYN_NONE && e->a[4] > 0x1f)
-		return BAD; /* a NAK or RNR NAK */
-	return e->a[7] != 0 ? AGAIN : PLAIN;
-}
-
 /* What stands behind an arrow: why it was lost, what its arrival led to. */
 static void beside(struct ladder *l, size_t i, struct piece *p)
 {
@@ -315,10 +288,10 @@ static void draw_arrow(struct ladder *l, size_t i)
 	} else {
 		arrow_left(l, &p, i, label, end);
 	}
-	write_piece(l, &p, arrow_look(v, i));
+	write_piece(l, &p, look_of(v, i));
 	if (v->nodes == 2)
 		beside(l, i, &b);
-	write_piece(l, &b, arrow_look(v, i) == PLAIN ? AGAIN : arrow_look(v, i));
+	write_piece(l, &b, look_of(v, i) == BAD ? BAD : AGAIN);
 	fputc('\n', l->out);
 }
 

@@ -99,16 +99,27 @@ int ladder_lane(const struct ladder_view *v, const char *node)
 	return -1;
 }
 
+/* Can this node have a line? Not what is between the peers, nor whoever merely writes the trace. */
+static bool is_peer(const struct vs_event *e, bool packets)
+{
+	bool packet = e->type == VS_EV_PKT_TX || e->type == VS_EV_PKT_RX || e->type == VS_EV_PKT_DROP;
+
+	if (e->node[0] == '\0' || strcmp(e->node, "script") == 0 || strcmp(e->node, "wire") == 0 ||
+	    strcmp(e->node, "switch") == 0 || e->type == VS_EV_REC_END || e->type == VS_EV_REC_LOST ||
+	    e->type == VS_EV_REC_CLOCK)
+		return false;
+	return packet || !packets;
+}
+
+/* Those that exchange packets, when they are two; else all. */
 static void find_nodes(struct ladder_view *v, const char *other)
 {
-	for (size_t i = 0; i < v->n; i++) {
-		const char *name = v->ev[i].node;
-
-		if (name[0] == '\0' || strcmp(name, "script") == 0 || strcmp(name, "wire") == 0 ||
-		    strcmp(name, "switch") == 0 || ladder_lane(v, name) >= 0)
-			continue;
-		if (v->nodes < LADDER_NODES)
-			v->node[v->nodes++] = name;
+	for (unsigned pass = 0; pass < 2 && v->nodes != 2; pass++) {
+		v->nodes = 0;
+		for (size_t i = 0; i < v->n; i++)
+			if (is_peer(&v->ev[i], pass == 0) && ladder_lane(v, v->ev[i].node) < 0 &&
+			    v->nodes < LADDER_NODES)
+				v->node[v->nodes++] = v->ev[i].node;
 	}
 	if (v->nodes == 1 && other != NULL)
 		v->node[v->nodes++] = other;
@@ -171,6 +182,49 @@ size_t ladder_cause(const struct ladder_view *v, size_t i)
 			high = mid;
 	}
 	return LADDER_NONE;
+}
+
+int ladder_other(const struct ladder_view *v, size_t i)
+{
+	size_t there = v->pkt[i].rx != LADDER_NONE ? v->pkt[i].rx : v->pkt[i].drop;
+	int from = ladder_lane(v, v->ev[i].node), lane = -1;
+
+	if (there != LADDER_NONE)
+		lane = ladder_lane(v, v->ev[there].node);
+	if (lane >= 0)
+		return lane;
+	return from + 1 < (int)v->nodes ? from + 1 : from - 1;
+}
+
+enum ladder_look ladder_look(const struct ladder_view *v, size_t i)
+{
+	const struct vs_event *e = &v->ev[i];
+
+	switch ((enum vs_event_type)e->type) {
+	case VS_EV_CQE:
+	case VS_EV_VERB_POLL_CQ:
+		return e->a[0] == 0 ? LADDER_GOOD : LADDER_BAD;
+	case VS_EV_QP_STATE:
+	case VS_EV_RC_REFUSE:
+	case VS_EV_PKT_DROP:
+	case VS_EV_UD_DROP:
+	case VS_EV_CQ_OVERFLOW:
+	case VS_EV_VERB_REFUSED:
+		return LADDER_BAD;
+	case VS_EV_RC_RETRY:
+	case VS_EV_RC_TIMEOUT:
+	case VS_EV_RC_GAP:
+	case VS_EV_RC_RNR_WAIT:
+	case VS_EV_MON_RULE:
+		return LADDER_AGAIN;
+	case VS_EV_PKT_TX:
+		if (v->pkt[i].lost != LADDER_NONE || v->pkt[i].drop != LADDER_NONE ||
+		    (e->a[4] != VS_SYN_NONE && e->a[4] > 0x1f)) /* a NAK or RNR NAK */
+			return LADDER_BAD;
+		return e->a[7] != 0 ? LADDER_AGAIN : e->a[4] != VS_SYN_NONE ? LADDER_GOOD : LADDER_PLAIN;
+	default:
+		return LADDER_PLAIN;
+	}
 }
 
 /* ---- what has a line of its own ---- */

@@ -51,4 +51,7 @@ void vs_ladder_text(const struct vs_event *ev, size_t n, const struct vs_ladder_
  */
 void vs_ladder_svg(const struct vs_event *ev, size_t n, const struct vs_ladder_options *opt, FILE *out);
 
+/* The same as a Mermaid sequence diagram, for documents. `opt`: other, title. */
+void vs_ladder_mermaid(const struct vs_event *ev, size_t n, const struct vs_ladder_options *opt, FILE *out);
+
 #endif
