@@ -12,6 +12,7 @@ static const struct command {
 	{"run", vt_run, "run a program and record what it calls, and what comes of it"},
 	{"ladder", vt_ladder, "draw what happened: verbs, packets between the nodes, losses and repeats"},
 	{"story", vt_story, "tell one operation step by step, from its post to its completion"},
+	{"psn", vt_psn, "draw PSNs against time: sent, acknowledged, sent again"},
 	{"export", vt_export, "write a trace for Perfetto, a browser, a document or Wireshark"},
 	{"report", vt_report, "count: requests, bytes, rates, repeats by reason, delays, where time went"},
 };

@@ -137,3 +137,18 @@ void vt_put_json(FILE *f, const char *text)
 	vt_put_json_part(f, text);
 	fputc('"', f);
 }
+
+void vt_put_xml(FILE *f, const char *text)
+{
+	const unsigned char *s = (const unsigned char *)text;
+
+	while (*s != '\0') {
+		size_t n = utf8_len(s);
+
+		if (n == 0 || strchr("<>&\"'", *s) != NULL)
+			fprintf(f, "&#%u;", n == 0 ? 0xfffdu : *s);
+		else
+			fwrite(s, 1, n, f);
+		s += n == 0 ? 1 : n;
+	}
+}

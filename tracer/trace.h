@@ -106,5 +106,7 @@ void vt_put_safe(FILE *f, const char *text);
  * quotes. */
 void vt_put_json(FILE *f, const char *text);
 void vt_put_json_part(FILE *f, const char *text);
+/* The same between tags, or in quotes, of XML. */
+void vt_put_xml(FILE *f, const char *text);
 
 #endif

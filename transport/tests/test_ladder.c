@@ -97,13 +97,27 @@ END_TEST
 
 START_TEST(more_than_two_nodes_are_a_list)
 {
+	char *t = draw("case T \"t\"\nnode A B C\nqp A.q <-> B.q rc\nqp C.q <-> B.r rc\nmr A.src len=64\n"
+		       "mr C.src len=8\nmr B.dst len=64 access=local_write,remote_write\n"
+		       "A post write wr=7 src to=B.dst\nA cqe wr=7 WRITE SUCCESS\n"
+		       "C post write wr=8 src to=B.dst\nC cqe wr=8 WRITE SUCCESS\n",
+		       NULL);
+
+	ck_assert_ptr_nonnull(strstr(t, "A --> WRITE_ONLY"));
+	ck_assert_ptr_nonnull(strstr(t, "A: post_send wr=7"));
+	free(t);
+}
+END_TEST
+
+START_TEST(two_that_exchange_packets_have_lines_whoever_else_is_there)
+{
 	char *t = draw("case T \"t\"\nnode A B C\nqp A.q <-> B.q rc\nmr A.src len=64\nmr C.x len=8\n"
 		       "mr B.dst len=64 access=local_write,remote_write\nA post write wr=7 src to=B.dst\n"
 		       "A cqe wr=7 WRITE SUCCESS\n",
 		       NULL);
 
-	ck_assert_ptr_nonnull(strstr(t, "A --> WRITE_ONLY"));
-	ck_assert_ptr_nonnull(strstr(t, "A: post_send wr=7"));
+	ck_assert_ptr_nonnull(strstr(t, "|------- WRITE_ONLY"));
+	ck_assert_ptr_nonnull(strstr(t, "o post_send wr=7"));
 	free(t);
 }
 END_TEST
@@ -155,6 +169,7 @@ Suite *vs_suite(void)
 	tcase_add_test(tc, long_runs_and_long_times_are_folded);
 	tcase_add_test(tc, messages_of_the_connection_manager_have_their_names);
 	tcase_add_test(tc, more_than_two_nodes_are_a_list);
+	tcase_add_test(tc, two_that_exchange_packets_have_lines_whoever_else_is_there);
 	tcase_add_test(tc, any_events_and_widths_are_drawn);
 	suite_add_tcase(s, tc);
 	return s;
