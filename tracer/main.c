@@ -9,6 +9,7 @@ static const struct command {
 	int (*run)(int argc, char **argv);
 	const char *text;
 } commands[] = {
+	{"why", vt_why, "say why a request failed, did not complete, or was slow"},
 	{"run", vt_run, "run a program and record what it calls, and what comes of it"},
 	{"ladder", vt_ladder, "draw what happened: verbs, packets between the nodes, losses and repeats"},
 	{"story", vt_story, "tell one operation step by step, from its post to its completion"},

@@ -18,6 +18,7 @@
 
 #define RECORDS_MAX UINT32_MAX
 #define RINGS 256u
+#define DEVICE_TRACE "device.vst" /* run.c */
 
 const char *spool_node(const struct spool *s, uint8_t ctx)
 {
@@ -238,7 +239,9 @@ static void write_all(struct spool *s, const struct records *all, const uint32_t
 		ended = ended || r->type == REC_END;
 		if (r->type == REC_LOST)
 			s->out->lost += r->a[0];
-		if (r->type == REC_QP_GID || r->type == REC_END)
+		if (r->type == REC_AT)
+			spool_merge_until(s, r->a[0]);
+		if (r->type == REC_QP_GID || r->type == REC_END || r->type == REC_AT)
 			continue;
 		last = r->t_ns;
 		n++;
@@ -253,9 +256,22 @@ static void write_all(struct spool *s, const struct records *all, const uint32_t
 			spool_record(s, r);
 		}
 	}
+	spool_merge_end(s);
 	s->out->lost += l->unwritten;
 	how_it_ended(s, l, ended, s->out->note, sizeof(s->out->note));
 	put_end(s, last, n, s->out->note[0] != '\0' ? s->out->note : "in order");
+}
+
+/* The devices' own trace, on the simulated wire. */
+static FILE *device_trace(const struct spool *s, int dir, const struct records *all)
+{
+	bool any = false;
+	int fd;
+
+	for (size_t i = 0; i < all->n && !any; i++)
+		any = record(all, (uint32_t)i)->type == REC_AT;
+	fd = any && (s->head.flags & REC_SIM) != 0 ? openat(dir, DEVICE_TRACE, O_RDONLY | O_CLOEXEC) : -1;
+	return fd >= 0 ? fdopen(fd, "r") : NULL;
 }
 
 static bool open_out(struct spool *s, const char *dir, char *part, size_t cap, char *err, size_t err_cap)
@@ -296,6 +312,7 @@ static bool convert(const char *dir, int fd, const char *name, struct vt_spool_r
 	struct records all = {0};
 	uint32_t *order = NULL;
 	char part[1024];
+	FILE *device = NULL;
 	struct bytes b;
 	bool ok = false;
 
@@ -322,8 +339,13 @@ static bool convert(const char *dir, int fd, const char *name, struct vt_spool_r
 		if (order == NULL)
 			snprintf(err, err_cap, "%s/%s: no memory for its %zu records", dir, name, all.n);
 		else if (open_out(s, dir, part, sizeof(part), err, err_cap)) {
+			device = device_trace(s, fd, &all);
+			if (device != NULL && spool_merge_begin(s, device))
+				(void)unlinkat(fd, DEVICE_TRACE, 0);
 			write_all(s, &all, order, &left);
 			ok = close_out(s, dir, part, err, err_cap);
+			if (device != NULL)
+				fclose(device);
 		}
 	}
 	free(order);

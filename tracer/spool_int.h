@@ -20,6 +20,13 @@ struct spool {
 	uint32_t sges;                   /* bytes of the SGEs beyond the first, of the post that comes */
 	char text[128];
 	uint64_t seq;
+	/* The trace of the simulated devices, which the calls are put into: read so far, and its seqs as they are now.
+	 */
+	struct vs_vst_reader *merged;
+	struct vs_event next;
+	bool has_next;
+	uint64_t *now_is;
+	size_t cap_now;
 	FILE *f;
 	int error; /* the first errno of a write */
 	struct vt_spool_result *out;
@@ -29,5 +36,10 @@ struct spool {
 const char *spool_node(const struct spool *s, uint8_t ctx);
 void spool_put(struct spool *s, struct vs_event *ev); /* gives it its seq */
 void spool_record(struct spool *s, const struct rec *r);
+
+/* spool_merge.c: the trace of the devices, `f`, is put between the calls; false: it is none. */
+bool spool_merge_begin(struct spool *s, FILE *f);
+void spool_merge_until(struct spool *s, uint64_t device_seq); /* its events up to there */
+void spool_merge_end(struct spool *s);
 
 #endif

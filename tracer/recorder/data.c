@@ -412,7 +412,7 @@ int rec_poll_cq(struct ibv_cq *cq, int n, struct ibv_wc *wc)
 	if (rec_inject_rules != 0)
 		in = rec_inject(CALL_POLL_CQ, cq->context);
 	got = in.verdict == INJECT_FAIL ? -in.error : in.verdict == INJECT_SKIP ? 0 : h->ops.poll_cq(cq, n, wc);
-	if (!rec_on())
+	if (!rec_on() || in.verdict == INJECT_SKIP)
 		return got;
 	if (got == 0) {
 		rec_count_empty(cq);

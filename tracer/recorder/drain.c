@@ -249,7 +249,8 @@ static int start(const char *dir)
 	rec_state.payload = payload != NULL ? (unsigned)strtoul(payload, NULL, 10) : 0;
 	rec_state.sim = sim != NULL && sim[0] != '\0' && strcmp(sim, "0") != 0;
 	if (rec_state.sim)
-		(void)rec_real(&rec_state.virtual_now, "ref_virtual_now");
+		(void)(rec_real(&rec_state.virtual_now, "ref_virtual_now") &&
+		       rec_real(&rec_state.device_seq, "ref_trace_seq"));
 	rc = open_spool(O_CREAT | O_TRUNC);
 	if (rc != 0)
 		return rc;

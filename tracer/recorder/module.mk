@@ -9,3 +9,22 @@ INSTALL_FILES += $(RECORD_LIB):lib/verbscope/libvs-record.so
 $(RECORD_LIB): $(call obj,$(RECORD_SRCS))
 	@mkdir -p $(@D)
 	$(CC) -std=gnu11 $(OPT) $(SANFLAGS) $(LDFLAGS) -fPIC -shared -Wl,-soname,libvs-record.so -o $@ $^ -ldl -lpthread
+
+# A plain program to be traced and harmed.
+VICTIM := $(B)/tests/victim
+CHECK_PROGRAMS += $(VICTIM)
+
+$(VICTIM): $(call obj,tracer/tests/victim.c)
+	@mkdir -p $(@D)
+	$(CC) $(OPT) $(SANFLAGS) $(LDFLAGS) -o $@ $^ -libverbs
+
+# Each fault of a table is done to a program, and must be found.
+CHECK_TARGETS += check-trace-why
+CHECK_DEPS    += apps
+
+check-trace-why: $(TRACER_BIN) $(RECORD_LIB) $(VERBS_LIB) $(CM_LIB) $(CLOCK_LIB) $(RUN_BIN) $(VICTIM) ## vs-trace why names the cause of every fault in a table, and of recorded captures
+	@scripts/deps.sh apps
+	@JOBS=$(JOBS) tracer/tests/faults.sh $(B)
+	@tracer/tests/captures.sh $(B)
+
+.PHONY: check-trace-why

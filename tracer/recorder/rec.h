@@ -54,6 +54,7 @@ enum rec_type {
 	REC_CM_EVENT,   /* w: event, status as int; a: id */
 	REC_INJECT,     /* text: what was done */
 	/* the recorder's own */
+	REC_AT,    /* a: events in the trace of the simulated devices, when what follows in this thread happened */
 	REC_CLOCK, /* a: CLOCK_REALTIME at t */
 	REC_LOST,  /* a: how many records found the ring full; w: since when that thread lives */
 	REC_FORK,  /* a: pid of the child */

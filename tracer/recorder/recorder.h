@@ -61,6 +61,7 @@ struct rec_state {
 	unsigned payload;
 	char dir[512];
 	uint64_t (*virtual_now)(void); /* with sim */
+	uint64_t (*device_seq)(void);  /* the same */
 };
 extern struct rec_state rec_state;
 bool rec_on(void);         /* starts recording if it is asked for and not yet done */

@@ -37,6 +37,7 @@ static _Thread_local struct {
 	struct rec_ring *ring;
 	uint64_t at;   /* next slot */
 	uint64_t tail; /* as it was when it was last looked at */
+	uint64_t seq;  /* of the simulated devices' events, as it was told last */
 } mine __attribute__((tls_model("initial-exec")));
 
 static void name_of(char name[64], unsigned i)
@@ -172,29 +173,42 @@ uint64_t rec_now(void)
 bool rec_room(unsigned n)
 {
 	if (mine.ring == NULL && !take_ring()) {
-		atomic_fetch_add_explicit(&rings.homeless, n, memory_order_relaxed);
+		atomic_fetch_add_explicit(&rings.homeless, 1, memory_order_relaxed);
 		return false;
 	}
 	if (mine.at + n - mine.tail > REC_RING_SLOTS)
 		mine.tail = atomic_load_explicit(&mine.ring->tail, memory_order_acquire);
 	if (mine.at + n - mine.tail <= REC_RING_SLOTS)
 		return true;
-	if (rec_state.sim) { /* no thread drains, and time stands still */
-		rec_drain_soon();
-		mine.tail = atomic_load_explicit(&mine.ring->tail, memory_order_acquire);
-		return true;
-	}
-	atomic_fetch_add_explicit(&mine.ring->lost, n, memory_order_relaxed);
+	atomic_fetch_add_explicit(&mine.ring->lost, 1, memory_order_relaxed);
 	return false;
+}
+
+static struct rec *next_slot(void)
+{
+	return &mine.ring->slot[mine.at++ & (REC_RING_SLOTS - 1)];
+}
+
+/* Virtual time stands still for long: what happened between two events of the devices is said by their number. */
+static void tell_place(void)
+{
+	uint64_t seq = rec_state.device_seq();
+
+	if (seq == mine.seq)
+		return;
+	mine.seq = seq;
+	*next_slot() = (struct rec){.t_ns = rec_now(), .type = REC_AT, .a = {seq}};
 }
 
 struct rec *rec_begin(enum rec_type type, const struct ibv_context *context)
 {
 	struct rec *r;
 
-	if (atomic_load_explicit(&rec_state.on, memory_order_relaxed) != 1 || !rec_room(1))
+	if (atomic_load_explicit(&rec_state.on, memory_order_relaxed) != 1 || !rec_room(2))
 		return NULL;
-	r = &mine.ring->slot[mine.at++ & (REC_RING_SLOTS - 1)];
+	if (rec_state.device_seq != NULL)
+		tell_place();
+	r = next_slot();
 	memset(r, 0, sizeof(*r));
 	r->t_ns = rec_now();
 	r->type = (uint16_t)type;
@@ -204,8 +218,13 @@ struct rec *rec_begin(enum rec_type type, const struct ibv_context *context)
 
 void rec_commit(void)
 {
-	if (mine.ring != NULL)
-		atomic_store_explicit(&mine.ring->head, mine.at, memory_order_release);
+	if (mine.ring == NULL)
+		return;
+	atomic_store_explicit(&mine.ring->head, mine.at, memory_order_release);
+	/* On the simulated wire no thread drains, and time stands still. */
+	if (rec_state.sim &&
+	    mine.at - atomic_load_explicit(&mine.ring->tail, memory_order_acquire) > REC_RING_SLOTS / 2)
+		rec_drain_soon();
 }
 
 uint64_t rec_mark(void)

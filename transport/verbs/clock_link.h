@@ -33,5 +33,7 @@ __attribute__((visibility("default"))) const struct ref_clock_link *ref_clock_li
 /* What time it is on the simulated wire, 0 while there is none: for the recorder of vs-trace, which finds it by name.
  */
 __attribute__((visibility("default"))) uint64_t ref_virtual_now(void);
+/* And how many events the trace of the devices has by now. */
+__attribute__((visibility("default"))) uint64_t ref_trace_seq(void);
 
 #endif

@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "verbs/clock_link.h"
 #include "verbs/ref.h"
 #include "vs/vst.h"
 
@@ -118,6 +119,13 @@ struct ref_trace *ref_trace_open(const struct ref_config *c, const char *node, i
 	return t;
 }
 
+static struct ref_trace *current; /* what a recorder beside the program orders its own records by */
+
+uint64_t ref_trace_seq(void)
+{
+	return current != NULL ? current->seq : 0;
+}
+
 static uint64_t emit(void *ctx, const struct vs_event *ev)
 {
 	struct ref_trace *t = ctx;
@@ -132,6 +140,7 @@ static uint64_t emit(void *ctx, const struct vs_event *ev)
 
 struct vs_event_sink ref_trace_sink(struct ref_trace *t)
 {
+	current = t;
 	return (struct vs_event_sink){.emit = emit, .ctx = t, .level = VS_LEVEL_EXTRA};
 }
 
@@ -186,6 +195,7 @@ void ref_trace_close(struct ref_trace *t, bool keep)
 {
 	if (t == NULL)
 		return;
+	current = NULL;
 	if (keep && t->error == 0 && !t->straight && rename(t->part, t->path) != 0)
 		t->error = errno;
 	if (keep && t->error != 0)
