@@ -7,9 +7,9 @@
  *   3 ? a count[pkt:tx] == 0 ; b 1               the first alternative that is not 0
  *
  * Expressions have numbers, + - * / ( ), comparisons, max( , ), pow( , ), ceil( ), {names} (words.c), and what the
- * record of the run has: count[EVENT KEY=VALUE ...], and first, last, sum, min, max [EVENT KEY=VALUE ... .FIELD].
- * Events and fields have the names of the .vst form (vs/vst.h); * stands for any text. out[NAME] is what the program
- * printed behind "NAME:".
+ * record of the run has: count[EVENT KEY=VALUE ...], and first, second, last, sum, min, max [EVENT KEY=VALUE ...
+ * .FIELD]. Events and fields have the names of the .vst form (vs/vst.h); * stands for any text. out[NAME] is what the
+ * program printed behind "NAME:".
  */
 #include <ctype.h>
 #include <jansson.h>
@@ -134,7 +134,8 @@ static struct value over_events(struct reader *r, const char *name, char *filter
 			v.number = found;
 		else if (strcmp(name, "sum") == 0)
 			v.number += x.number;
-		else if (strcmp(name, "last") == 0 || found == 1 || (strcmp(name, "min") == 0 && x.number < v.number) ||
+		else if (strcmp(name, "last") == 0 || found == 1 || (found == 2 && strcmp(name, "second") == 0) ||
+			 (strcmp(name, "min") == 0 && x.number < v.number) ||
 			 (strcmp(name, "max") == 0 && x.number > v.number))
 			v = x;
 	}
