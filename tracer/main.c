@@ -14,6 +14,7 @@ static const struct command {
 	{"ladder", vt_ladder, "draw what happened: verbs, packets between the nodes, losses and repeats"},
 	{"story", vt_story, "tell one operation step by step, from its post to its completion"},
 	{"psn", vt_psn, "draw PSNs against time: sent, acknowledged, sent again"},
+	{"diff", vt_diff, "find the first difference between two runs"},
 	{"export", vt_export, "write a trace for Perfetto, a browser, a document or Wireshark"},
 	{"report", vt_report, "count: requests, bytes, rates, repeats by reason, delays, where time went"},
 };
