@@ -62,3 +62,4 @@ coverage-table: $(CONFORM_BIN) ## writes conformance/coverage.md: row, file, res
 	@$(CONFORM_BIN) --quiet --coverage conformance/coverage.md --beside $(B)/coverage-ref0.json
 
 .PHONY: check-conform coverage-table
+include conformance/rxe-guest/module.mk

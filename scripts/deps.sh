@@ -3,7 +3,7 @@
 #
 # deps.sh - installs the Debian packages that a purpose needs, and says so first.
 #
-#   scripts/deps.sh SET...          SET: build demo unit test apps gui bench fresh all
+#   scripts/deps.sh SET...          SET: build demo unit test apps gui bench rxe fresh all
 #   scripts/deps.sh --list SET...   print the packages, one a line, and stop
 #
 # Nothing missing: silent, one dpkg-query, exit 0. Otherwise it prints what is missing and the apt
@@ -66,6 +66,21 @@ gui   | xdotool        | cmd:xdotool    | drives the window
 gui   | imagemagick    | cmd:import     | takes the screenshot
 bench | iperf3         | cmd:iperf3     | make bench-ref0
 bench | tcpreplay      | cmd:tcpreplay  | make bench-replay
+rxe   | qemu-system-x86 | cmd:qemu-system-x86_64 | the guest's machine
+rxe   | busybox-static | cmd:busybox   | most of a guest's programs
+rxe   | dash           | cmd:dash      | its shell
+rxe   | cpio           | cmd:cpio      | packs its files
+rxe   | kmod           | cmd:depmod    | the order of its modules
+rxe   | xz-utils       | cmd:xz        | unpacks kernels and modules
+rxe   | zstd           | cmd:zstd      | unpacks kernels
+rxe   | binutils       | cmd:strip     | makes modules small
+rxe   | iproute2       | cmd:rdma      | makes the device rxe0
+rxe   | ibverbs-providers | -          | the driver's part in rdma-core
+rxe   | ibverbs-utils  | cmd:ibv_devinfo | programs between rxe and ref0
+rxe   | perftest       | cmd:ib_write_bw | programs between rxe and ref0
+rxe   | rdmacm-utils   | cmd:rping      | programs between rxe and ref0
+rxe   | iperf3         | cmd:iperf3     | TCP, to compare with
+rxe   | util-linux     | cmd:setpriv    | ends a guest with its script
 fresh | debootstrap    | cmd:debootstrap | make check-fresh
 fresh | util-linux     | cmd:pivot_root | make check-fresh
 fresh | git            | cmd:git        | make check-fresh
@@ -77,13 +92,13 @@ expand() {
 	local set
 	for set; do
 		case $set in
-		build | apps | gui | bench | fresh) echo "$set" ;;
+		build | apps | gui | bench | rxe | fresh) echo "$set" ;;
 		demo) echo build demo ;;
 		unit) echo build unit ;;
 		test) echo build demo unit test ;;
-		all) echo build demo unit test apps gui bench fresh ;;
+		all) echo build demo unit test apps gui bench rxe fresh ;;
 		*)
-			echo "deps: no such set: $set (build demo unit test apps gui bench fresh all)" >&2
+			echo "deps: no such set: $set (build demo unit test apps gui bench rxe fresh all)" >&2
 			return 2
 			;;
 		esac

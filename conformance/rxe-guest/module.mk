@@ -1,0 +1,29 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
+# conformance/rxe-guest/: the Linux soft-RoCE driver of two kernels, in a QEMU guest. Not part of `make check`; .ci/run calls it
+# besides.
+RXE         := conformance/rxe-guest
+RXE_KERNELS := 6.1 6.12
+KERNEL      ?= $(RXE_KERNELS)
+
+# What a guest has besides its kernel: our programs, and those of Debian that are tried on rxe.
+RXE_OURS     = $(filter %/vs-agent,$(ALL)) $(RUN_BIN)
+RXE_LIBS     = $(VERBS_LIB):/usr/lib/verbscope/libibverbs.so.1 $(CM_LIB):/usr/lib/verbscope/librdmacm.so.1
+RXE_PROGRAMS = ibv_devinfo ibv_rc_pingpong ibv_uc_pingpong ibv_ud_pingpong ibv_srq_pingpong ib_write_bw ib_read_bw ib_send_bw \
+	       ib_atomic_bw ib_write_lat ib_send_lat ib_read_lat ib_atomic_lat rping ucmatose udaddy iperf3
+
+# A kernel is fetched once: what is complete stays.
+$(RXE_KERNELS:%=$(B)/rxe/%/complete):
+	@scripts/deps.sh rxe
+	@$(RXE)/fetch-kernel.sh $(notdir $(@D)) $(@D)
+
+$(B)/rxe/%/guest.cpio: $(B)/rxe/%/complete $(RXE)/init $(RXE)/mkinitramfs.sh $(RUN_BIN) $(VERBS_LIB) $(CM_LIB) $(filter %/vs-agent,$(ALL))
+	@scripts/deps.sh rxe
+	@$(RXE)/mkinitramfs.sh $(@D) $@ $(RXE_OURS) $(RXE_LIBS) $(RXE_PROGRAMS:%=/usr/bin/%)
+
+rxe-guest: $(KERNEL:%=$(B)/rxe/%/guest.cpio)
+
+check-rxe: all rxe-guest ## the Linux soft-RoCE driver in a guest: the suite, and programs between it and ref0 (KERNEL=6.12: that one alone)
+	@$(RXE)/check.sh $(B) $(KERNEL)
+
+.PHONY: rxe-guest check-rxe
+.PRECIOUS: $(RXE_KERNELS:%=$(B)/rxe/%/complete)
