@@ -121,6 +121,8 @@ void udp_receive_options(struct vs_udpio *u, int fd, int family)
 	} else {
 		(void)setsockopt(fd, IPPROTO_IPV6, IPV6_RECVTCLASS, &on, sizeof(on));
 		(void)setsockopt(fd, IPPROTO_IPV6, IPV6_RECVHOPLIMIT, &on, sizeof(on));
+		/* RoCEv2 has no UDP checksum (A17.3.2.1); over IPv6 the kernel drops what has none, unless told. */
+		(void)setsockopt(fd, IPPROTO_UDP, UDP_NO_CHECK6_RX, &on, sizeof(on));
 	}
 }
 

@@ -5,6 +5,7 @@
  */
 #include <arpa/inet.h>
 #include <check.h>
+#include <netinet/udp.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -237,6 +238,52 @@ START_TEST(the_ip_id_of_a_foreign_sender_is_solved)
 }
 END_TEST
 
+/* ::1 is one address for all: another process may have it for a while. */
+static struct vs_udpio *open_ipv6(void)
+{
+	struct vs_udpio_attr attr = {.n_addrs = 1, .addr = {{[15] = 1}}};
+	struct vs_io_error err;
+	struct vs_udpio *u = NULL;
+	int code = VS_ERR_BUSY;
+
+	for (unsigned i = 0; u == NULL && code == VS_ERR_BUSY && i < 200; i++) {
+		u = vs_udpio_open(&attr, &code, &err);
+		if (u == NULL)
+			usleep(50000);
+	}
+	ck_assert_msg(u != NULL, "%s", err.text);
+	return u;
+}
+
+/* As Linux rxe sends: RoCEv2 has no UDP checksum, over IPv6 neither. */
+START_TEST(a_packet_over_ipv6_needs_no_udp_checksum)
+{
+	struct sockaddr_in6 to = {.sin6_family = AF_INET6, .sin6_addr = IN6ADDR_LOOPBACK_INIT}, from = to;
+	uint8_t buf[VS_UDPIO_FRAME], payload[64] = {1, 2, 3};
+	int fd = socket(AF_INET6, SOCK_DGRAM | SOCK_CLOEXEC, 0), on = 1, n;
+	struct inbox in = {0};
+	struct vs_pkt p;
+
+	b = open_ipv6();
+	vs_pkt_init(&p, VS_ENCAP_ROCEV2_IPV6, VS_OP_RC_SEND_ONLY, false);
+	p.grh.sgid[15] = p.grh.dgid[15] = 1;
+	p.udp.sport = 50005;
+	p.payload = payload;
+	p.payload_len = sizeof(payload);
+	ck_assert_int_eq(vs_pkt_seal(&p, VS_SEAL_ALL, buf, sizeof(buf)), VS_OK);
+	n = vs_pkt_build(&p, buf, sizeof(buf));
+	from.sin6_port = htons(50005);
+	to.sin6_port = htons(VS_UDP_PORT_ROCE);
+	ck_assert_int_eq(bind(fd, (struct sockaddr *)&from, sizeof(from)), 0);
+	ck_assert_int_eq(setsockopt(fd, IPPROTO_UDP, UDP_NO_CHECK6_TX, &on, sizeof(on)), 0);
+	ck_assert_int_eq(sendto(fd, buf + 48, (size_t)n - 48, 0, (struct sockaddr *)&to, sizeof(to)), n - 48);
+	receive(&in, 1);
+	ck_assert_uint_eq(in.good, 1);
+	close(fd);
+	vs_udpio_close(b);
+}
+END_TEST
+
 START_TEST(damage_is_found_whoever_sent_it)
 {
 	struct inbox in = {0};
@@ -466,6 +513,7 @@ Suite *vs_suite(void)
 	tcase_add_test(t, equal_packets_leave_in_one_send_and_all_icrcs_fit);
 	tcase_add_test(t, without_offload_every_packet_has_id_0);
 	tcase_add_test(t, the_ip_id_of_a_foreign_sender_is_solved);
+	tcase_add_test(t, a_packet_over_ipv6_needs_no_udp_checksum);
 	tcase_add_test(t, damage_is_found_whoever_sent_it);
 	tcase_add_test(t, who_has_sent_with_our_ids_is_held_to_them);
 	tcase_add_loop_test(t, a_full_receiver_stops_the_sender_and_nothing_is_lost, 0, 8);
