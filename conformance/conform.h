@@ -18,6 +18,7 @@
  *   verbs*.c     the target `verbs` (verbs.h)
  *   remote*.c    the target `agent` (remote.h); agent/ is the program at its far side
  *   program.c    the target `program`: what a program does by itself
+ *   peer*.c      who talks to a device (peer.h)
  *   pool.c       worker processes
  *   watch.c      what a worker was about when it was lost
  *   text.c       the report on a terminal
@@ -40,6 +41,7 @@
 #include <stdio.h>
 #include <sys/types.h>
 
+#include "peer.h"
 #include "vs/drill.h"
 #include "vs/vst.h"
 
@@ -142,6 +144,8 @@ struct vc_options {
 	const char *agent;                                   /* command that leads to who has it; NULL: we have */
 	const char *program;                                 /* a command; NULL: a device */
 	const char *peer, *encap;                            /* NULL: the usual one */
+	struct vc_peer_spec peer_at;                         /* what `peer` says */
+	unsigned worker;                                     /* which of the processes this is */
 	const char *json, *junit, *tap, *html, *profile_out; /* files to write; NULL: none */
 	const char *deviations;                              /* file of known deviations; NULL: none */
 	const char *coverage;                                /* file to write; NULL: none */
@@ -221,6 +225,8 @@ const char *vc_evidence(const struct vc_case *c);
 
 /* Can the device be opened, and the peer's socket? `why` says why not. In a process of its own. */
 bool vc_verbs_try(const struct vc_options *o, char *why, size_t cap);
+/* This process is about to end: the peer's wire is closed. */
+void vc_verbs_close(void);
 
 /* ---- job.c ---- */
 

@@ -11,7 +11,7 @@ CHECK_TARGETS += check-conform
 
 # vs-agent: the verbs half of the target alone, so that a guest or a small host can run it: it needs libc and nothing else.
 AGENT_SRCS    := $(sort $(wildcard conformance/agent/*.c)) \
-		 $(patsubst %,conformance/%.c,lag ccase_say ccase_wait verbs_lib verbs_object verbs_qp verbs_work)
+		 $(patsubst %,conformance/%.c,lag peer_addr ccase_say ccase_wait verbs_lib verbs_object verbs_qp verbs_work)
 AGENT_BIN     := $(B)/bin/vs-agent
 ALL           += $(AGENT_BIN)
 INSTALL_BINS  += $(AGENT_BIN)
@@ -62,4 +62,18 @@ coverage-table: $(CONFORM_BIN) ## writes conformance/coverage.md: row, file, res
 	@$(CONFORM_BIN) --quiet --coverage conformance/coverage.md --beside $(B)/coverage-ref0.json
 
 .PHONY: check-conform coverage-table
+# Peers with frames of their own, in a network namespace; what stands for a virtual machine there.
+FORWARD := $(B)/tests/forward
+CHECK_PROGRAMS += $(FORWARD)
+CHECK_TARGETS  += check-peers
+
+check-peers: all $(B)/tests/forward ## ref0 against peers on an Ethernet: through an interface, in a VLAN, behind AF_UNIX datagrams
+	@conformance/tests/peers.sh $(B)
+
+$(FORWARD): $(call obj,conformance/tests/forward.c) $(LIBVS) $(LIBWIRE)
+	@mkdir -p $(@D)
+	$(CC) $(OPT) $(SANFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS_VS) -lnet
+
+.PHONY: check-peers
+
 include conformance/rxe-guest/module.mk

@@ -81,9 +81,12 @@ static const char help_text[] =
 	"the\n"
 	"                     installed libibverbs\n"
 	"  --agent COMMAND    the device is where this command starts vs-agent: 'ssh user@host vs-agent'\n"
-	"  --peer udp:ADDR    who talks to a device: a UDP socket of this host (ref0: chosen); loop: nobody, so that "
-	"only\n"
-	"                     cases with two ends on the device are run\n"
+	"  --peer P           who talks to a device:\n"
+	"    udp:ADDR           a UDP socket of this host (ref0: chosen)\n"
+	"    raw:IFACE,ip=ADDR  a host that exists in frames alone, sent and captured at an interface (CAP_NET_RAW);\n"
+	"                       also ip6=ADDR, mac=MAC, vlan=N, count=N\n"
+	"    unix:PATH,remote=PATH,ip=ADDR  such a host behind AF_UNIX datagrams, for virtual machines\n"
+	"    loop               nobody, so that only cases with two ends on the device are run\n"
 	"  --program CMD      a program that makes the calls itself, on the simulated wire; scripts (--file) say what "
 	"it "
 	"has\n"
@@ -164,12 +167,13 @@ static bool take_device(struct vc_options *o, const char *text)
 
 static bool take_peer(struct vc_options *o, const char *text)
 {
-	if (strcmp(text, "loop") != 0 && strncmp(text, "udp:", 4) != 0) {
-		vc_complain("--peer %s: it is udp:ADDRESS, or loop for none", text);
-		return false;
-	}
+	char why[256];
+
 	o->peer = text;
-	return true;
+	if (vc_peer_spec_read(&o->peer_at, text, why, sizeof(why)))
+		return true;
+	vc_complain("--peer %s: %s", text, why);
+	return false;
 }
 
 static bool take_encap(struct vc_options *o, const char *text)
@@ -276,9 +280,27 @@ static bool behind_agent(struct vc_options *o)
 	return true;
 }
 
-bool vc_options_read(struct vc_options *o, int argc, char **argv, int *exit_code)
+/* One for each processor; cases on a device wait most of the time. A peer at one address can be in one process. */
+static bool choose_jobs(struct vc_options *o)
 {
 	long cores = sysconf(_SC_NPROCESSORS_ONLN);
+	bool own_peer = o->verbs != NULL && o->peer_at.kind != VC_PEER_NONE;
+
+	if (own_peer && o->jobs > o->peer_at.count) {
+		vc_complain("--jobs %u: --peer %s is for %u process%s%s", o->jobs, o->peer, o->peer_at.count,
+			    o->peer_at.count > 1 ? "es" : "",
+			    o->peer_at.kind == VC_PEER_RAW ? ": count= says how many there are" : "");
+		return false;
+	}
+	if (o->jobs == 0)
+		o->jobs = (cores > 0 && cores <= 32 ? (unsigned)cores : 1u) * (o->verbs != NULL ? 2u : 1u);
+	if (own_peer && o->jobs > o->peer_at.count)
+		o->jobs = o->peer_at.count;
+	return true;
+}
+
+bool vc_options_read(struct vc_options *o, int argc, char **argv, int *exit_code)
+{
 	int opt;
 
 	*o = (struct vc_options){.name = "sim", .jobs = 0, .budget_ms = 0};
@@ -298,8 +320,8 @@ bool vc_options_read(struct vc_options *o, int argc, char **argv, int *exit_code
 	if (o->agent != NULL && !behind_agent(o))
 		return false;
 	o->silent = is_stdout(o->json) || is_stdout(o->tap) || is_stdout(o->junit) || is_stdout(o->html);
-	if (o->jobs == 0) /* cases on a device wait most of the time */
-		o->jobs = (cores > 0 && cores <= 32 ? (unsigned)cores : 1u) * (o->verbs != NULL ? 2u : 1u);
+	if (!choose_jobs(o))
+		return false;
 	if (o->budget_ms == 0)
 		o->budget_ms = o->verbs != NULL ? VERBS_BUDGET_MS : SIM_BUDGET_MS;
 	o->usual_dir = o->dir == NULL;

@@ -4,6 +4,7 @@
  * target sends and hears there. Which one the user says with --peer.
  *
  *   peer.c        opens it
+ *   peer_addr.c   which addresses are near it
  *   peer_spec.c   the text behind --peer
  *   peer_udp.c    a UDP socket of this host: the kernel writes Ethernet, IP and UDP headers
  *   peer_frame.c  whole frames, through an interface or as AF_UNIX datagrams: a host that exists in these alone
@@ -38,11 +39,11 @@ struct vc_peer_ops {
 
 struct vc_peer {
 	const struct vc_peer_ops *ops;
-	const char *name;                /* "a UDP socket", for reasons */
 	bool has[VC_PEER_ENCAPS];        /* by enum dr_encap: it speaks that, from */
 	uint8_t gid[VC_PEER_ENCAPS][16]; /* ::ffff:a.b.c.d for IPv4 */
 	uint8_t mac[6];                  /* zero: not its business */
 	uint16_t vlan;                   /* its frames are tagged so; 0: they are not */
+	uint64_t jitter_ns;              /* what times of frames may be wrong by */
 	bool whole;                      /* it sends and shows frames as they are, from the first byte on */
 	char broken[256];                /* it works no more: what happened; "": it works */
 };
@@ -64,6 +65,13 @@ bool vc_peer_spec_read(struct vc_peer_spec *s, const char *text, char *why, size
 /* `number` of `count`: which of the peers this process uses. NULL: `why` says what is wrong, and what to do. */
 struct vc_peer *vc_peer_open(const struct vc_peer_spec *s, unsigned number, char *why, size_t cap);
 void vc_peer_close(struct vc_peer *p); /* NULL is fine */
+
+#define VC_ADDRESS 46u /* bytes of an address as text */
+void vc_gid_text(const uint8_t gid[16], char text[VC_ADDRESS]);
+/* Is `a` at least as near to the peer as `b`, by its network? */
+bool vc_peer_is_nearer(const struct vc_peer *p, int encap, const uint8_t a[16], const uint8_t b[16]);
+/* The `number`-th address of this host that is in the network of the peer's. False: there is none. */
+bool vc_peer_beside(const struct vc_peer *p, int encap, unsigned number, char text[VC_ADDRESS]);
 
 /* peer_udp.c: *busy says that another address may do. */
 struct vc_peer *vc_peer_udp(const uint8_t gid[16], bool *busy, char *why, size_t cap);

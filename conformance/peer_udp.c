@@ -13,6 +13,7 @@
 #include "vs/udpio.h"
 
 #define ETH_LEN 14u
+#define JITTER_NS 100000u
 
 struct peer_udp {
 	struct vc_peer p; /* first */
@@ -148,7 +149,7 @@ struct vc_peer *vc_peer_udp(const uint8_t gid[16], bool *busy, char *why, size_t
 		return NULL;
 	}
 	u->p.ops = &ops;
-	u->p.name = "a UDP socket";
+	u->p.jitter_ns = JITTER_NS;
 	u->p.has[EN_ROCEV2_IPV4] = true;
 	memcpy(u->p.gid[EN_ROCEV2_IPV4], gid, 16);
 	return &u->p;

@@ -23,7 +23,8 @@
 
 #define JOBS_MAX 64u
 #define RESULT_MAX (64u << 20)
-#define DOUBTFUL 8u /* so many failures in a row, and the device is looked after */
+#define DOUBTFUL 8u   /* so many failures in a row, and the device is looked after */
+#define LEAVE_MS 1000 /* for who ends by himself */
 
 struct job {
 	const struct vc_case *c;
@@ -86,17 +87,19 @@ static bool move(int fd, void *buf, size_t len, bool out)
 
 /* ---- in the worker ---- */
 
-static void work(struct pool *p, struct vc_watch *watch, int from, int to)
+static void work(struct pool *p, struct worker *w, int from, int to)
 {
+	struct vc_options o = *p->o;
 	uint32_t number, len;
 
-	vc_watch_use(watch);
+	o.worker = (unsigned)(w - p->w);
+	vc_watch_use(w->watch);
 	(void)signal(SIGINT, SIG_IGN); /* the parent says when it is over */
 	(void)signal(SIGHUP, SIG_IGN);
-	if (p->o->verbs != NULL) /* who plays a peer in real time should not wait; where that is not allowed, he does */
+	if (o.verbs != NULL) /* who plays a peer in real time should not wait; where that is not allowed, he does */
 		(void)setpriority(PRIO_PROCESS, 0, -15);
 	while (move(from, &number, sizeof(number), false)) {
-		json_t *result = vc_job_run(p->o, p->job[number].c, p->job[number].vector);
+		json_t *result = vc_job_run(&o, p->job[number].c, p->job[number].vector);
 		char *text = result != NULL ? json_dumps(result, JSON_COMPACT) : NULL;
 		bool sent;
 
@@ -107,6 +110,7 @@ static void work(struct pool *p, struct vc_watch *watch, int from, int to)
 		if (!sent)
 			break;
 	}
+	vc_verbs_close();
 }
 
 /* ---- in the parent ---- */
@@ -140,7 +144,7 @@ static bool start(struct pool *p, struct worker *w)
 			close(p->w[i].to);
 			close(p->w[i].from);
 		}
-		work(p, w->watch, down[0], up[1]);
+		work(p, w, down[0], up[1]);
 		_exit(0);
 	}
 	close(down[0]);
@@ -162,13 +166,32 @@ static int stop(struct worker *w, bool kill_it)
 		return 0;
 	if (kill_it)
 		(void)kill(w->pid, SIGKILL);
-	close(w->to);
+	if (w->to >= 0)
+		close(w->to);
 	close(w->from);
 	if (!vc_reap(w->pid, &status))
 		vc_complain("worker %ld can't be ended: the kernel holds it in a call to the device", (long)w->pid);
 	free(w->buf);
 	*w = (struct worker){.pid = -1, .watch = w->watch};
 	return status;
+}
+
+/* Who has nothing to do ends by himself, and takes his traces away; who does not is stopped. */
+static void stop_all(struct pool *p)
+{
+	for (unsigned i = 0; i < p->workers; i++) {
+		if (p->w[i].pid <= 0)
+			continue;
+		close(p->w[i].to);
+		p->w[i].to = -1;
+	}
+	for (unsigned i = 0; i < p->workers; i++) {
+		struct pollfd fd = {.fd = p->w[i].from, .events = POLLIN};
+
+		if (p->w[i].pid > 0 && !p->w[i].busy)
+			(void)poll(&fd, 1, LEAVE_MS);
+		(void)stop(&p->w[i], true);
+	}
 }
 
 static void hand_over(struct pool *p)
@@ -193,10 +216,13 @@ static void finish(struct pool *p, struct worker *w, json_t *result)
 /* There is reason to think that the device died in job j, or before it. */
 static void look_after_device(struct pool *p, const struct worker *w, const struct job *j)
 {
+	struct vc_options alone = *p->o; /* the peer's wire is in use */
 	char why[256], name[VC_NAME];
 
 	p->doubts = 0;
-	if (p->o->verbs == NULL || p->gone[0] != '\0' || vc_verbs_try(p->o, why, sizeof(why)))
+	alone.peer = "loop";
+	alone.peer_at.kind = VC_PEER_NONE;
+	if (p->o->verbs == NULL || p->gone[0] != '\0' || vc_verbs_try(&alone, why, sizeof(why)))
 		return;
 	vc_vector_name(j->c, j->vector, name);
 	if (w->watch != NULL && w->watch->sent[0] != '\0')
@@ -359,10 +385,9 @@ bool vc_pool_run(const struct vc_options *o, const struct vc_suite *s, void (*do
 			vc_complain("a worker process can't be started: %s", strerror(errno));
 	while (!interrupted && gone[0] == '\0' && turn(&p))
 		;
-	for (unsigned i = 0; i < p.workers; i++) {
-		(void)stop(&p.w[i], true);
+	stop_all(&p);
+	for (unsigned i = 0; i < p.workers; i++)
 		vc_watch_free(p.w[i].watch);
-	}
 	/* Those that nobody could run; those behind one that is missing. */
 	for (size_t i = p.handed; i < p.n; i++) {
 		if (p.job[i].result == NULL && !interrupted && gone[0] == '\0')

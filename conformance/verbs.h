@@ -63,6 +63,8 @@ struct vc_gids {
 	bool has[VC_PEER_ENCAPS];
 	uint8_t index[VC_PEER_ENCAPS];
 	uint8_t gid[VC_PEER_ENCAPS][16]; /* ::ffff:a.b.c.d for IPv4 */
+	bool silent[VC_PEER_ENCAPS];     /* nobody answers for it where the peer is */
+	uint8_t mac[VC_PEER_ENCAPS][6];  /* zero: nobody's business */
 };
 
 /* libibverbs, and the device of this process. */
@@ -93,8 +95,10 @@ struct vc_verbs *vc_verbs_open(const struct vc_options *o, char *why, size_t cap
 bool vc_library_open(struct vc_verbs *v, char *why, size_t cap);
 /* The device alone. With keep_address ref0 takes the address that its environment says. */
 bool vc_device_open(struct vc_verbs *v, const char *name, bool keep_address, char *why, size_t cap);
-/* Takes a GID of the device to the others, where it is the one to use. */
-void vc_gid_found(struct vc_gids *g, unsigned index, const uint8_t gid[16], bool v1);
+/* Takes a GID of the device to the others, where it is the one to use with this peer (NULL: not known yet). */
+void vc_gid_found(struct vc_gids *g, const struct vc_peer *peer, unsigned index, const uint8_t gid[16], bool v1);
+/* Asks at which MAC addresses the device is. False: none of its GIDs is answered for. */
+bool vc_gids_resolve(struct vc_gids *g, struct vc_peer *peer, char *why, size_t cap);
 /* ::ffff:127.x.y.z, different for every process and every number. */
 void vc_loopback(uint8_t gid[16], unsigned number);
 
@@ -147,6 +151,7 @@ struct vc_target {
 	struct vh *channel; /* of queues that name none */
 	struct vc_lag lag;  /* of who looks at the wire, and of the threads of a device in here */
 	uint64_t heard_ns;  /* when something came */
+	uint64_t posted_ns; /* when the device was given work last; 0: it has been heard since */
 	unsigned heard;
 	uint64_t pkt_id;
 	uint8_t joined[VC_JOINED][16]; /* groups that the peer's socket is in */

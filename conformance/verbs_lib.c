@@ -114,7 +114,7 @@ static struct ibv_device *find(struct vc_verbs *v, struct ibv_device **list, con
 	return NULL;
 }
 
-void vc_gid_found(struct vc_gids *g, unsigned index, const uint8_t gid[16], bool v1)
+void vc_gid_found(struct vc_gids *g, const struct vc_peer *peer, unsigned index, const uint8_t gid[16], bool v1)
 {
 	static const uint8_t mapped[12] = {[10] = 0xff, [11] = 0xff}, none[16];
 	bool v4 = memcmp(gid, mapped, 12) == 0;
@@ -122,8 +122,10 @@ void vc_gid_found(struct vc_gids *g, unsigned index, const uint8_t gid[16], bool
 
 	if (memcmp(gid, none, 16) == 0)
 		return;
-	/* Of RoCEv1 an address of IP is as good as one that is made of the MAC. */
+	/* An address of one link alone, where there is another: whoever answers has to guess the link. */
 	if (g->has[encap] && gid[0] == 0xfe && (gid[1] & 0xc0) == 0x80)
+		return;
+	if (g->has[encap] && !vc_peer_is_nearer(peer, encap, gid, g->gid[encap]))
 		return;
 	g->has[encap] = true;
 	g->index[encap] = (uint8_t)index;
@@ -145,7 +147,7 @@ static bool find_gids(struct vc_verbs *v, char *why, size_t cap)
 		union ibv_gid g;
 
 		if (v->call.query_gid(v->ctx, 1, i, &g) == 0)
-			vc_gid_found(&v->gids, (unsigned)i, g.raw, is_v1(v, i));
+			vc_gid_found(&v->gids, v->peer, (unsigned)i, g.raw, is_v1(v, i));
 	}
 	if (v->gids.has[EN_ROCEV2_IPV4])
 		return true;
@@ -200,7 +202,7 @@ bool vc_device_open(struct vc_verbs *v, const char *name, bool keep_address, cha
 	if (!load(v, path, why, cap))
 		return false;
 	/* An address that another process has is noticed when the device is opened. */
-	for (unsigned i = 0; v->ctx == NULL && i < TRIES; i++) {
+	for (unsigned i = 0; v->ctx == NULL && i < (keep_address ? 1 : TRIES); i++) {
 		settings_of_ref0(i, keep_address);
 		(void)open_device(v, name, why, cap);
 	}

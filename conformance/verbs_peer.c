@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -16,22 +17,41 @@
 #define TRIES 16u
 #define OPEN_MS 10000 /* most time for a device to be opened */
 
-/* The one that is asked for, or one of those that nobody else has. */
-static bool open_peer(struct vc_verbs *v, const char *address, char *why, size_t cap)
+/* Of ref0, which nobody has asked for: at an address that nobody else has. */
+static bool open_beside_ref0(struct vc_verbs *v, char *why, size_t cap)
 {
 	bool busy = true;
-	uint8_t gid[16] = {[10] = 0xff, [11] = 0xff};
+	uint8_t gid[16];
 
-	if (address != NULL && inet_pton(AF_INET, address, gid + 12) != 1) {
-		(void)snprintf(why, cap, "--peer udp:%s: this is no IPv4 address", address);
-		return false;
-	}
-	for (unsigned i = 0; v->peer == NULL && busy && i < (address != NULL ? 1 : TRIES); i++) {
-		if (address == NULL)
-			vc_loopback(gid, 2 * i + 1);
+	for (unsigned i = 0; v->peer == NULL && busy && i < TRIES; i++) {
+		vc_loopback(gid, 2 * i + 1);
 		v->peer = vc_peer_udp(gid, &busy, why, cap);
 	}
 	return v->peer != NULL;
+}
+
+bool vc_gids_resolve(struct vc_gids *g, struct vc_peer *peer, char *why, size_t cap)
+{
+	char text[VC_ADDRESS];
+	bool any = false;
+
+	(void)snprintf(why, cap, "device and peer have no addresses of the same kind");
+	for (unsigned e = 0; e < VC_PEER_ENCAPS; e++) {
+		if (!g->has[e] || !peer->has[e] || g->silent[e])
+			continue;
+		g->silent[e] = !peer->ops->resolve(peer, g->gid[e], g->mac[e]);
+		any |= !g->silent[e];
+		if (!g->silent[e])
+			continue;
+		vc_gid_text(g->gid[e], text);
+		(void)snprintf(why, cap,
+			       "nobody answers for the device's address %s where the peer is: is it on the same "
+			       "Ethernet?",
+			       text);
+	}
+	if (peer->broken[0] != '\0')
+		(void)snprintf(why, cap, "%s", peer->broken);
+	return any && peer->broken[0] == '\0';
 }
 
 const char *vc_no_way(const struct vc_verbs *v, int encap, bool to_peer)
@@ -48,7 +68,11 @@ const char *vc_no_way(const struct vc_verbs *v, int encap, bool to_peer)
 		return "the device is on Ethernet";
 	if (!v->gids.has[encap])
 		return whys[encap].device;
-	return to_peer && v->peer != NULL && !v->peer->has[encap] ? whys[encap].peer : NULL;
+	if (!to_peer || v->peer == NULL)
+		return NULL;
+	if (!v->peer->has[encap])
+		return whys[encap].peer;
+	return v->gids.silent[encap] ? "nobody answers for the device's GID where the peer is" : NULL;
 }
 
 void vc_group_heard(struct vc_target *t, const uint8_t gid[16])
@@ -74,27 +98,67 @@ static bool is_on_loopback(const struct vc_verbs *v)
 	return v->gids.has[EN_ROCEV2_IPV4] && v->gids.gid[EN_ROCEV2_IPV4][12] == 127;
 }
 
+/* ref0 takes an address of this host, which has to be one that the peer can reach. */
+static bool open_ref0_beside(struct vc_verbs *v, char *why, size_t cap)
+{
+	char v4[VC_ADDRESS], v6[VC_ADDRESS], list[2 * VC_ADDRESS];
+	bool has_v4, has_v6;
+
+	if (getenv("VS_IP") != NULL)
+		return vc_device_open(v, "ref0", true, why, cap);
+	(void)snprintf(why, cap,
+		       "this host has no address in the network of the peer's: 'ip address add', or set VS_IP");
+	for (unsigned i = 0; v->ctx == NULL; i++) {
+		has_v4 = vc_peer_beside(v->peer, EN_ROCEV2_IPV4, i, v4);
+		has_v6 = vc_peer_beside(v->peer, EN_ROCEV2_IPV6, i, v6);
+		if (!has_v4 && !has_v6)
+			break;
+		(void)snprintf(list, sizeof(list), "%s\n%s", has_v4 ? v4 : "", has_v6 ? v6 : "");
+		(void)setenv("VS_IP", list, 1);
+		(void)vc_device_open(v, "ref0", true, why, cap);
+	}
+	if (v->ctx == NULL)
+		(void)unsetenv("VS_IP");
+	return v->ctx != NULL;
+}
+
 static bool open_all(struct vc_verbs *v, const struct vc_options *o, char *why, size_t cap)
 {
-	const char *address = o->peer != NULL && strncmp(o->peer, "udp:", 4) == 0 ? o->peer + 4 : NULL;
+	const bool ref0 = o->agent == NULL && strcmp(o->verbs, "ref0") == 0;
 
+	if (o->peer_at.kind != VC_PEER_NONE && v->peer == NULL) {
+		v->peer = vc_peer_open(&o->peer_at, o->worker, why, cap);
+		if (v->peer == NULL)
+			return false;
+	}
+	if (ref0 && v->peer != NULL && v->peer->whole)
+		return open_ref0_beside(v, why, cap) && vc_gids_resolve(&v->gids, v->peer, why, cap);
 	if (o->agent != NULL ? !vc_remote_connect(v, o, why, cap) : !vc_device_open(v, o->verbs, false, why, cap))
 		return false;
-	return v->peer != NULL || (address == NULL && !is_on_loopback(v)) || open_peer(v, address, why, cap);
+	if (v->peer != NULL)
+		return vc_gids_resolve(&v->gids, v->peer, why, cap);
+	return o->peer != NULL || !is_on_loopback(v) || open_beside_ref0(v, why, cap); /* `loop`: none */
 }
+
+static struct vc_verbs the_device; /* of this process */
 
 struct vc_verbs *vc_verbs_open(const struct vc_options *o, char *why, size_t cap)
 {
-	static struct vc_verbs v;
 	static bool tried, good;
 	static char reason[640];
 
 	/* An agent that has died is replaced. */
-	if (!tried || (o->agent != NULL && (v.link == NULL || v.link->over[0] != '\0')))
-		good = open_all(&v, o, reason, sizeof(reason));
+	if (!tried || (o->agent != NULL && (the_device.link == NULL || the_device.link->over[0] != '\0')))
+		good = open_all(&the_device, o, reason, sizeof(reason));
 	tried = true;
 	(void)snprintf(why, cap, "%s", reason);
-	return good ? &v : NULL;
+	return good ? &the_device : NULL;
+}
+
+void vc_verbs_close(void)
+{
+	vc_peer_close(the_device.peer);
+	the_device.peer = NULL;
 }
 
 /* Opening changes what is loaded into a process: the parent of the workers keeps away from that. */
@@ -113,6 +177,7 @@ bool vc_verbs_try(const struct vc_options *o, char *why, size_t cap)
 		bool good = vc_verbs_open(o, text, sizeof(text)) != NULL;
 
 		(void)!write(fd[1], text, good ? 0 : strlen(text));
+		vc_verbs_close();
 		_exit(good ? 0 : 1);
 	}
 	close(fd[1]);

@@ -22,7 +22,8 @@
 #define SETTLE_NS 10000000u
 #define PATIENCE_NS 1000000000u
 #define SLACK_NS 250000000u
-#define EARLY_NS 100000u
+#define EARLY_NS 100000u    /* without a peer */
+#define DOUBTS 10u          /* times that */
 #define QPN_FIRST 0x400000u /* of the peer's queue pairs; 256 to a run, so that late packets of another are known */
 #define QPN_RUNS 0x3fffu
 
@@ -76,6 +77,14 @@ static bool is_late(const struct vc_target *t, uint32_t qpn)
 	return qpn >= QPN_FIRST && qpn < QPN_FIRST + (QPN_RUNS << 8) && qpn >> 8 != t->t.peer_qpn >> 8;
 }
 
+/* A frame that came late for the work that it is about may make what follows it look early. */
+static void held_up(struct vc_target *t, uint64_t when)
+{
+	if (t->posted_ns != 0 && when > t->posted_ns && when - t->posted_ns > t->t.doubt_ns)
+		t->t.doubt_ns = when - t->posted_ns;
+	t->posted_ns = 0;
+}
+
 static void on_frame(void *ctx, uint64_t stamp_ns, const uint8_t *frame, size_t len)
 {
 	struct vc_target *t = ctx;
@@ -85,6 +94,7 @@ static void on_frame(void *ctx, uint64_t stamp_ns, const uint8_t *frame, size_t 
 	if (vs_pkt_parse(&p, VS_LINK_ETHERNET, 0, frame, len, len, 0) == VS_OK &&
 	    (is_foreign(t, &p) || is_late(t, p.bth.destqp)))
 		return;
+	held_up(t, when);
 	tell(t, vc_dut_name(t), when, frame, len);
 	t->setup.ears.frame(t->setup.ears.ctx, when, VS_LINK_ETHERNET, frame, len);
 	t->heard++;
@@ -129,6 +139,8 @@ static bool look(struct vc_target *t)
 	if (peer != NULL) {
 		peer->ops->flush(peer);
 		(void)peer->ops->receive(peer, 64, on_frame, t);
+		if (peer->broken[0] != '\0')
+			t->t.gone = peer->broken;
 	}
 	if (t->remote != NULL)
 		vc_remote_hear(t, false);
@@ -140,8 +152,10 @@ static bool look(struct vc_target *t)
 static bool t_step(struct dr_target *dt, uint64_t until)
 {
 	struct vc_target *t = vc_self(dt);
-	struct pollfd fd[2] = {{.fd = t->v->peer != NULL ? t->v->peer->ops->fd(t->v->peer) : -1, .events = POLLIN},
-			       {.fd = t->remote != NULL ? t->v->link->from : -1, .events = POLLIN}};
+	struct vc_peer *peer = t->v->peer;
+	struct pollfd fd[2] = {
+		{.fd = peer != NULL && peer->broken[0] == '\0' ? peer->ops->fd(peer) : -1, .events = POLLIN},
+		{.fd = t->remote != NULL ? t->v->link->from : -1, .events = POLLIN}};
 	unsigned before = t->heard;
 	uint64_t now;
 
@@ -213,6 +227,7 @@ static int t_av(struct dr_target *dt, int node, int encap, struct vs_av *av)
 		return vc_lacks(t, why);
 	*av = (struct vs_av){.is_global = true, .sgid_index = t->v->gids.index[encap], .hop_limit = 64, .port = 1};
 	memcpy(av->dgid, peer != NULL ? peer->gid[encap] : t->v->gids.gid[encap], 16);
+	memcpy(av->dmac, peer != NULL ? peer->mac : t->v->gids.mac[encap], 6);
 	return VS_OK;
 }
 
@@ -276,7 +291,7 @@ static void t_destroy(struct dr_target *dt)
 	free(t);
 }
 
-/* Parts of a packet that a socket neither shows nor lets choose. */
+/* Parts of a packet that such a peer neither shows nor lets choose. */
 static bool is_hidden(int key)
 {
 	static const int keys[] = {K_ETH_SRC,     K_ETH_DST, K_ETHERTYPE, K_VLAN,    K_PCP,  K_DF,   K_MF,
@@ -288,8 +303,8 @@ static bool is_hidden(int key)
 	return false;
 }
 
-/* What statements ask for that only a simulator has. */
-static const char *beyond(const struct stmt *st)
+/* What statements ask for that the peer, or only a simulator, has. */
+static const char *beyond(const struct vc_peer *peer, const struct stmt *st)
 {
 	const char *why = NULL;
 
@@ -298,11 +313,11 @@ static const char *beyond(const struct stmt *st)
 			return "the script sets up a device, which only the simulator can";
 		if (st->kind == S_LINK)
 			return "the script sets up a link, which only the simulator can";
-		for (const struct option *o = st->opt; o != NULL; o = o->next)
+		for (const struct option *o = st->opt; o != NULL && peer != NULL && !peer->whole; o = o->next)
 			if ((st->kind == S_RECEIVE || st->kind == S_SEND) && is_hidden(o->key->id))
 				return "a UDP socket shows nothing of the Ethernet header, fragments and checksums";
 		for (const struct alternative *a = st->alt; a != NULL && why == NULL; a = a->next)
-			why = beyond(a->first);
+			why = beyond(peer, a->first);
 	}
 	return why;
 }
@@ -334,20 +349,24 @@ static const char *lacking(const struct vc_verbs *v, const struct dr_setup *s, b
 		if (!rows[i].there && vs_drill_needs(s->d, rows[i].need))
 			return rows[i].why;
 	if (s->p->raw_peer && v->peer == NULL)
-		return "there is no peer: --peer udp:ADDRESS gives one";
+		return "there is no peer: --peer gives one";
 	why = vc_no_way(v, s->encap, s->p->raw_peer);
 	if (why != NULL)
 		return why;
-	if (s->p->vlan >= 0)
+	if (s->p->vlan >= 0 && v->peer != NULL && !v->peer->whole)
 		return "a UDP socket sends no VLAN tags";
+	if (s->p->vlan >= 0 && (v->peer == NULL || v->peer->vlan != s->p->vlan))
+		return "the script is about another VLAN than that of the peer: vlan= says which it is in";
 	for (unsigned n = 0; n < s->p->n_nodes; n++)
 		if (s->node[n].pkeys[0] != 0)
 			return "the script sets up a table of P_Keys, which only the simulator can";
-	return beyond(s->p->first);
+	return beyond(v->peer, s->p->first);
 }
 
 static void set_ops(struct vc_target *t)
 {
+	uint64_t early = t->v->peer != NULL ? t->v->peer->jitter_ns : EARLY_NS;
+
 	t->ops = (struct dr_target_ops){
 		.destroy = t_destroy,
 		.now = t_now,
@@ -372,7 +391,8 @@ static void set_ops(struct vc_target *t)
 				  .settle_ns = SETTLE_NS,
 				  .patience_ns = PATIENCE_NS,
 				  .slack_ns = SLACK_NS,
-				  .early_ns = EARLY_NS,
+				  .early_ns = early,
+				  .doubt_ns = DOUBTS * early,
 				  .peer_qpn = QPN_FIRST + (t->v->runs++ % QPN_RUNS << 8),
 				  .peer_qpn_step = 1};
 }
@@ -408,6 +428,11 @@ struct dr_target *vc_target_open(void *ctx, const struct dr_setup *s, char *why,
 	t->setup = *s;
 	t->groups_fd = vs_drill_needs(s->d, "mcast") ? lock_groups() : -1;
 	set_ops(t);
+	/* Each run asks anew: whoever is asked notes where the peer is, so that he need not ask in the middle. */
+	if (s->p->raw_peer && !vc_gids_resolve(&v->gids, v->peer, why, cap)) {
+		t_destroy(&t->t);
+		return NULL;
+	}
 	while (v->peer != NULL && v->peer->ops->receive(v->peer, 64, discard, NULL) > 0)
 		;
 	if (v->link != NULL && vc_remote_open(t, why, cap))

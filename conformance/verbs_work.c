@@ -30,6 +30,8 @@ static void posted(struct vc_target *t, const struct ibv_qp *qp, const struct vs
 	ev.a[4] = wr->flags;
 	ev.a[5] = (uint64_t)code;
 	vc_emit(t, &ev);
+	if (t->posted_ns == 0)
+		t->posted_ns = vc_now_ns();
 }
 
 /* Type 1: a call of its own; the key is in the window afterwards. */

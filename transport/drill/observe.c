@@ -373,16 +373,17 @@ static void poll_lazy(struct run *r, const struct stmt *st)
 
 /*
  * By less than the clocks may be wrong, it may have been in time. What comes too early by less than somebody waited for
- * a processor may have been timed from what left late.
+ * a processor, or than what came before was held up, may have been timed from what left late.
  */
 static bool missed_by_little(const struct run *r, uint64_t time, uint64_t not_before, uint64_t until)
 {
-	uint64_t error = r->t->clock_error_ns, lag = 0;
+	uint64_t error = r->t->clock_error_ns, late = r->t->doubt_ns, lag = 0;
 
 	if (time < not_before && r->t->ops->lag_ns != NULL)
 		lag = r->t->ops->lag_ns(r->t);
+	late = lag > late ? lag : late;
 	return (time > until && time - until <= error) ||
-	       (time < not_before && not_before - time <= (lag > error ? lag : error));
+	       (time < not_before && not_before - time <= (late > error ? late : error));
 }
 
 /* (coalescing allowed): takes acknowledgements of earlier PSNs, in their order. False: *s goes back behind one. */

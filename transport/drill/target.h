@@ -146,6 +146,7 @@ struct dr_target {
 	uint64_t slack_ns;                /* what upper bounds are longer by */
 	uint64_t early_ns;                /* what the clocks may be wrong by: lower bounds are shorter by that */
 	uint64_t clock_error_ns;          /* what misses a bound by less may not have missed it: another host's clock */
+	uint64_t doubt_ns;                /* who is early by less: what came before it may have been held up */
 	uint32_t peer_qpn, peer_qpn_step; /* numbers of the peer's queue pairs */
 	bool tells_sent;                  /* ears.sent hears everything */
 	/* It has all happened already: the calls of the script are looked up, and attributes it does not name are
@@ -154,7 +155,7 @@ struct dr_target {
 	const char *differs; /* what happened is not what the newest call says: how; NULL: it is */
 	/* The target can't do what the script asks for: why. The run is then a SKIP. */
 	const char *lacks;
-	/* The target is not there any more: why. The run is then an ERROR. */
+	/* The target, or the way to it, is not there any more: why. The run is then an ERROR. */
 	const char *gone;
 };
 

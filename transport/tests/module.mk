@@ -2,11 +2,11 @@
 # transport/tests/: Check suites (test_*.c, one program each) and fuzz targets (fuzz_*.c).
 UNIT_TESTS := $(patsubst transport/tests/%.c,$(B)/tests/%,$(sort $(wildcard transport/tests/test_*.c)))
 TESTS += $(UNIT_TESTS)
-$(B)/tests/test_inject: LIBS_VS += -lnet
+$(B)/tests/test_inject $(B)/tests/test_frameio: LIBS_VS += -lnet
 $(B)/tests/test_monitor $(B)/tests/test_monitor_packet $(B)/tests/test_monitor_rules $(B)/tests/test_monitor_deviations: $(B)/obj/transport/tests/monrig.o
 
 # Tests of these enter a network namespace of their own, and so need a process of their own.
-FORKING_TESTS := $(B)/tests/test_inject $(B)/tests/test_udpio
+FORKING_TESTS := $(B)/tests/test_inject $(B)/tests/test_udpio $(B)/tests/test_frameio
 
 # What only drives the engine need not be optimized: that takes three quarters of the time to build.
 $(patsubst $(B)/tests/%,$(B)/obj/transport/tests/%.o,$(UNIT_TESTS)) $(call obj,$(addprefix transport/tests/,rig.c monrig.c runner.c)): CPPFLAGS += -O0

@@ -1,0 +1,181 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/*
+ * peer_spec.c - the text behind --peer:
+ *
+ *   loop
+ *   udp:ADDRESS
+ *   raw:INTERFACE,ip=ADDRESS[,ip6=ADDRESS][,mac=MAC][,vlan=N][,count=N]
+ *   unix:PATH,remote=PATH,ip=ADDRESS[,ip6=ADDRESS][,mac=MAC][,vlan=N]
+ */
+#include <arpa/inet.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "drill/drill_int.h"
+#include "peer.h"
+
+#define COUNT_MAX 64u
+#define VLAN_MAX 4094u
+
+/* A word of the list that is being read. */
+struct reading {
+	struct vc_peer_spec *s;
+	char *why;
+	size_t cap;
+};
+
+static bool wrong(const struct reading *r, const char *key, const char *value, const char *what)
+{
+	(void)snprintf(r->why, r->cap, "%s=%s: %s", key, value, what);
+	return false;
+}
+
+static bool take_ip(const struct reading *r, const char *key, const char *v)
+{
+	uint8_t *gid = r->s->gid[EN_ROCEV2_IPV4];
+
+	memset(gid, 0, 16);
+	gid[10] = gid[11] = 0xff;
+	if (inet_pton(AF_INET, v, gid + 12) != 1)
+		return wrong(r, key, v, "this is no IPv4 address");
+	if (gid[12] >> 4 == 14 || gid[12] == 0 || gid[12] == 255)
+		return wrong(r, key, v, "this is no address of a host");
+	return r->s->has[EN_ROCEV2_IPV4] = true;
+}
+
+static bool take_ip6(const struct reading *r, const char *key, const char *v)
+{
+	uint8_t *gid = r->s->gid[EN_ROCEV2_IPV6];
+
+	if (inet_pton(AF_INET6, v, gid) != 1 || IN6_IS_ADDR_V4MAPPED((const struct in6_addr *)(const void *)gid))
+		return wrong(r, key, v, "this is no IPv6 address");
+	if (gid[0] == 0xff || gid[0] == 0)
+		return wrong(r, key, v, "this is no address of a host");
+	return r->s->has[EN_ROCEV2_IPV6] = true;
+}
+
+static bool take_mac(const struct reading *r, const char *key, const char *v)
+{
+	unsigned b[6];
+	int used = 0;
+
+	if (sscanf(v, "%2x:%2x:%2x:%2x:%2x:%2x%n", &b[0], &b[1], &b[2], &b[3], &b[4], &b[5], &used) != 6 ||
+	    v[used] != '\0')
+		return wrong(r, key, v, "a MAC address is written as 02:00:00:00:00:01");
+	if (b[0] & 1)
+		return wrong(r, key, v, "this is the MAC address of a group: the first byte of one host's is even");
+	for (unsigned i = 0; i < 6; i++)
+		r->s->mac[i] = (uint8_t)b[i];
+	return r->s->has_mac = true;
+}
+
+static bool take_number(const struct reading *r, const char *key, const char *v, unsigned most, unsigned *number)
+{
+	char *end, text[48];
+	unsigned long n = strtoul(v, &end, 10);
+
+	(void)snprintf(text, sizeof(text), "it is a number from 1 to %u", most);
+	if (*v < '0' || *v > '9' || *end != '\0' || n < 1 || n > most)
+		return wrong(r, key, v, text);
+	*number = (unsigned)n;
+	return true;
+}
+
+static bool take_vlan(const struct reading *r, const char *key, const char *v)
+{
+	unsigned n;
+
+	if (!take_number(r, key, v, VLAN_MAX, &n))
+		return false;
+	r->s->vlan = (uint16_t)n;
+	return true;
+}
+
+static bool take_count(const struct reading *r, const char *key, const char *v)
+{
+	if (r->s->kind == VC_PEER_UNIX)
+		return wrong(r, key, v, "there is one peer at a socket");
+	return take_number(r, key, v, COUNT_MAX, &r->s->count);
+}
+
+static bool take_remote(const struct reading *r, const char *key, const char *v)
+{
+	if (r->s->kind != VC_PEER_UNIX)
+		return wrong(r, key, v, "an interface has no other end that could be named");
+	if (strlen(v) >= sizeof(r->s->remote))
+		return wrong(r, key, v, "the path of a socket has at most 107 bytes");
+	(void)snprintf(r->s->remote, sizeof(r->s->remote), "%s", v);
+	return true;
+}
+
+static bool take_word(const struct reading *r, char *word)
+{
+	static const struct {
+		const char *key;
+		bool (*take)(const struct reading *r, const char *key, const char *v);
+	} keys[] = {{"ip", take_ip},     {"ip6", take_ip6},     {"mac", take_mac},
+		    {"vlan", take_vlan}, {"count", take_count}, {"remote", take_remote}};
+	char *value = strchr(word, '=');
+
+	for (size_t i = 0; value != NULL && i < sizeof(keys) / sizeof(keys[0]); i++)
+		if (strlen(keys[i].key) == (size_t)(value - word) &&
+		    strncmp(word, keys[i].key, (size_t)(value - word)) == 0)
+			return keys[i].take(r, keys[i].key, value + 1);
+	(void)snprintf(r->why, r->cap, "%s: it is one of ip=, ip6=, mac=, vlan=, count= and remote=", word);
+	return false;
+}
+
+/* Where it is, and what is said of it. */
+static bool take_frames(const struct reading *r, char *text)
+{
+	struct vc_peer_spec *s = r->s;
+	char *word = strsep(&text, ",");
+
+	if (word[0] == '\0' || strlen(word) >= sizeof(s->at)) {
+		(void)snprintf(r->why, r->cap, "%s",
+			       s->kind == VC_PEER_RAW ? "raw: takes the name of an interface"
+						      : "unix: takes a path of 1 to 107 bytes");
+		return false;
+	}
+	(void)snprintf(s->at, sizeof(s->at), "%s", word);
+	while ((word = strsep(&text, ",")) != NULL)
+		if (!take_word(r, word))
+			return false;
+	if (!s->has[EN_ROCEV2_IPV4] && !s->has[EN_ROCEV2_IPV6]) {
+		(void)snprintf(r->why, r->cap, "it needs ip=ADDRESS (or ip6=), an address that no host has");
+		return false;
+	}
+	if (s->kind == VC_PEER_UNIX && s->remote[0] == '\0') {
+		(void)snprintf(r->why, r->cap, "it needs remote=PATH, the socket of who is at the other end");
+		return false;
+	}
+	return true;
+}
+
+bool vc_peer_spec_read(struct vc_peer_spec *s, const char *text, char *why, size_t cap)
+{
+	struct reading r = {s, why, cap};
+	char copy[512];
+
+	*s = (struct vc_peer_spec){.kind = VC_PEER_NONE, .count = 1};
+	if (strlen(text) >= sizeof(copy)) {
+		(void)snprintf(why, cap, "it is longer than %zu bytes", sizeof(copy) - 1);
+		return false;
+	}
+	if (strcmp(text, "loop") == 0)
+		return true;
+	if (strncmp(text, "udp:", 4) == 0) {
+		s->kind = VC_PEER_UDP;
+		return take_ip(&r, "udp", text + 4);
+	}
+	s->kind = strncmp(text, "raw:", 4) == 0 ? VC_PEER_RAW : VC_PEER_UNIX;
+	if (s->kind == VC_PEER_UNIX && strncmp(text, "unix:", 5) != 0) {
+		(void)snprintf(why, cap,
+			       "it is udp:ADDRESS, raw:INTERFACE,ip=..., unix:PATH,remote=PATH,ip=..., or loop "
+			       "for none");
+		return false;
+	}
+	(void)snprintf(copy, sizeof(copy), "%s", strchr(text, ':') + 1);
+	return take_frames(&r, copy);
+}

@@ -1,0 +1,149 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
+#
+# peers.sh - ref0 and a peer that is a host of its own, on an Ethernet in a network namespace: through the other end of a
+# veth pair (raw:), in a VLAN, and behind AF_UNIX datagrams (unix:) to a tap interface. Verdicts are those of the peer on
+# a UDP socket, but for what that skips; and whatever can be wrong with an interface is said.
+#
+#   peers.sh BUILD
+#
+# Needs a network namespace: root has one, others where user namespaces are allowed; it is skipped where there is none.
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+if [ "${VS_PEERS_INSIDE:-}" != 1 ]; then
+	way=(unshare --net)
+	[ "$(id -u)" = 0 ] && "${way[@]}" true 2>/dev/null || way=(unshare --map-root-user --net)
+	if ! why=$("${way[@]}" true 2>&1); then
+		echo "skip check-peers: no network namespace for this user ($why)"
+		exit 0
+	fi
+	VS_PEERS_INSIDE=1 exec "${way[@]}" "$0" "$@"
+fi
+build=$PWD/${1:-build}
+[ -d "$build" ] || build=${1:-build}
+bin=$build/bin/vs-conform
+tmp=$(mktemp -d)
+passed=0 failed=0
+trap 'kill $(jobs -p) 2>/dev/null || true; rm -rf "$tmp"' EXIT
+
+ok() { passed=$((passed + 1)); }
+no() {
+	failed=$((failed + 1))
+	printf 'check-peers: %s\n' "$1" >&2
+	if [ -s "$tmp/out" ]; then sed 's/^/    /' "$tmp/out" | head -30 >&2; fi
+}
+expect() { # CODE CLAIM TEXT COMMAND...
+	local want=$1 claim=$2 text=$3 rc=0
+	shift 3
+	"$@" >"$tmp/out" 2>&1 || rc=$?
+	if [ "$rc" != "$want" ]; then
+		no "$claim: exit code $rc, not $want"
+	elif ! grep -qF -- "$text" "$tmp/out"; then
+		no "$claim: does not say: $text"
+	else
+		ok
+	fi
+}
+# What a socket can do, and what it can't: IP headers, MAC addresses, IPv6, groups, bursts, times.
+cases=(ROC UD 'RSP-01*' RSE-036 'RSE-05*' RSE-060 RSE-061 'RTO-001*' RTO-056-src)
+run() { # REPORT PEER OPTIONS...
+	"$bin" --device ref0 --peer "$2" --deviations conformance/profiles/ref0.deviations --json "$tmp/$1.json" -q "${@:3}"
+}
+same() { # CLAIM REPORT: what held over UDP holds, and what is known to fail is all that does
+	"$bin" diff "$tmp/udp.json" "$tmp/$2.json" >"$tmp/out" || true
+	if sed -n '/^worse:/,/^[a-z]*:$/p' "$tmp/out" | grep '^  ' | grep -v ' SKIP -> XFAIL '; then no "$1"; else ok; fi
+}
+on_wire() { # interface, address, MTU
+	ip address add "10.9.$2.1/24" dev "$1"
+	if [ -e "/proc/sys/net/ipv6/conf/$1" ]; then ip address add "fd09:$2::1/64" dev "$1" nodad; fi
+	ip link set "$1" mtu 4300 txqueuelen 10000 up
+}
+peer() { # N: the addresses of the peer there
+	echo -n "ip=10.9.$1.2"
+	if [ -e /proc/sys/net/ipv6 ]; then echo -n ",ip6=fd09:$1::2"; fi
+}
+
+ip link set lo up
+if ! ip link add v0 mtu 4300 type veth peer name v1 mtu 4300 2>"$tmp/out"; then
+	echo "skip check-peers: there are no veth interfaces here ($(cat "$tmp/out"))"
+	exit 0
+fi
+ip link set v1 up
+on_wire v0 0
+"$bin" --device ref0 --json "$tmp/udp.json" -q "${cases[@]}" >"$tmp/out" 2>&1 || no "over UDP"
+
+# ---- through an interface ----
+
+raw=raw:v1,$(peer 0)
+expect 0 "raw: the cases hold" " PASS" run raw "$raw" "${cases[@]}"
+same "raw: nothing is worse than over UDP" raw
+if grep -q '"PASS"' <(grep -A9 '"id": "ROC-008"' "$tmp/raw.json"); then ok; else no "raw: an IP header with options can be sent"; fi
+
+# ---- behind AF_UNIX datagrams, and in a VLAN ----
+
+guest() { # N INTERFACE [VLAN]: what a virtual machine would be
+	"$build/tests/forward" "$2" "$tmp/guest$1" "$tmp/peer$1" "${@:3}" >"$tmp/ready$1" 2>"$tmp/out" &
+	for _ in {1..100}; do
+		if [ -s "$tmp/ready$1" ] || ! kill -0 $! 2>/dev/null; then break; fi
+		sleep 0.05
+	done
+	[ -s "$tmp/ready$1" ] && on_wire "$2" "$1"
+}
+unix() { # N
+	echo -n "unix:$tmp/peer$1,remote=$tmp/guest$1,$(peer "$1")"
+}
+
+if guest 7 t0; then
+	expect 0 "unix: the cases hold" " PASS" run unix "$(unix 7)" "${cases[@]}"
+	same "unix: nothing is worse than over UDP" unix
+	if [ ! -e "$tmp/peer7" ]; then ok; else no "unix: the peer takes its socket away"; fi
+	expect 2 "unix: a socket that somebody has" "something is there already" \
+		"$bin" --device ref0 --peer "unix:$tmp/guest7,remote=$tmp/peer7,$(peer 7)" RSP-017
+	expect 2 "unix: nobody is there" "nobody answers for the device's address 10.9.0.1 where the peer is" \
+		"$bin" --device ref0 --peer "unix:$tmp/peer7,remote=$tmp/none,ip=10.9.0.2" RSP-017
+	guest 5 t1 5
+	expect 0 "in a VLAN: the cases hold" " PASS" run vlan "$(unix 5),vlan=5" ROC-001 'ROC-004*' ROC-023 'ROC-027*' 'RSP-01*' 'UD-00*'
+	same "in a VLAN: nothing is worse than over UDP" vlan
+	expect 0 "in a VLAN: frames are tagged both ways" "1 PASS" \
+		"$bin" --device ref0 --peer "$(unix 5),vlan=5" 'ROC-025[sl=0]'
+	expect 127 "in a VLAN: a script about another" "the script is about another VLAN than that of the peer" \
+		"$bin" -v --device ref0 --peer "$(unix 7)" ROC-025
+else
+	echo "skip check-peers behind AF_UNIX datagrams: no tap interface ($(cat "$tmp/out"))"
+fi
+
+# ---- what can be wrong with an interface ----
+
+raw() { # CODE CLAIM TEXT SPEC OPTIONS...
+	expect "$1" "$2" "$3" "$bin" --device ref0 --peer "raw:$4,ip=10.9.0.2" "${@:5}"
+}
+raw 2 "no such interface" "there is no such interface" nonesuch RSP-017
+expect 2 "another network" "this host has no address in the network of the peer's" \
+	"$bin" --device ref0 --peer raw:v1,ip=10.77.0.2 RSP-017
+if command -v setpriv >/dev/null; then
+	expect 2 "no privilege" "frames can't be sent without CAP_NET_RAW" \
+		setpriv --bounding-set=-net_raw "$bin" --device ref0 --peer "$raw" RSP-017
+fi
+ip link set v1 down
+raw 2 "an interface that is down" "the interface is down: 'ip link set v1 up' first" v1 RSP-017
+ip link set v1 up
+
+# While it runs: cases that are over keep their results, the others say what happened.
+vanish() { # CLAIM COMMAND...
+	stdbuf -oL "$bin" --device ref0 --peer "$raw" --json "$tmp/r.json" -v RSP RSE RTO >"$tmp/out" 2>&1 &
+	local pid=$! rc=0
+	for _ in {1..100}; do
+		if [ "$(grep -c ^PASS "$tmp/out")" -gt 3 ]; then break; fi
+		sleep 0.02
+	done
+	"${@:2}"
+	wait $pid || rc=$?
+	if [ $rc = 1 ] && grep -q ^PASS "$tmp/out" && grep -q '^ERROR' "$tmp/out" && ! grep -qE '^(FAIL|INCON)' "$tmp/out" &&
+		grep -q 'v1: the interface went away or down' "$tmp/r.json"; then ok; else no "$1: exit code $rc"; fi
+}
+vanish "an interface that goes down" ip link set v1 down
+ip link set v1 up
+vanish "an interface that is taken away" ip link delete v1
+
+printf '%d passed, %d failed\n' $passed $failed
+[ $failed = 0 ]
