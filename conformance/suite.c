@@ -18,7 +18,7 @@ const char *vc_suite_default(void)
 {
 	static const char *const beside[] = {"../../conformance", "../../../conformance",
 					     "../share/verbscope/conformance"};
-	static char path[PATH_LEN];
+	static char path[PATH_LEN], whole[PATH_LEN];
 	ssize_t n = readlink("/proc/self/exe", path, sizeof(path) - 64);
 	char *slash;
 
@@ -28,8 +28,8 @@ const char *vc_suite_default(void)
 	slash = strrchr(path, '/');
 	for (size_t i = 0; slash != NULL && i < sizeof(beside) / sizeof(beside[0]); i++) {
 		strcpy(slash + 1, beside[i]);
-		if (access(path, R_OK) == 0)
-			return path;
+		if (access(path, R_OK) == 0 && realpath(path, whole) != NULL)
+			return whole;
 	}
 	return NULL;
 }

@@ -49,6 +49,8 @@ test  | cppcheck       | cmd:cppcheck   | make lint
 test  | shellcheck     | cmd:shellcheck | make lint
 test  | mandoc         | cmd:mandoc     | checks the man pages
 test  | iproute2       | cmd:ip         | a veth pair to replay over
+test  | libxml2-utils  | cmd:xmllint    | reads JUnit reports
+test  | python3-jsonschema | -          | checks JSON reports
 apps  | ibverbs-utils  | cmd:ibv_devinfo | programs to run on ref0
 apps  | perftest       | cmd:ib_write_bw | programs to run on ref0
 apps  | rdmacm-utils   | cmd:rping      | programs to run on ref0
@@ -64,6 +66,7 @@ gui   | wireshark      | cmd:wireshark  | Wireshark itself
 gui   | xvfb           | cmd:Xvfb       | a display without a screen
 gui   | xdotool        | cmd:xdotool    | drives the window
 gui   | imagemagick    | cmd:import     | takes the screenshot
+gui   | chromium       | cmd:chromium   | uses the page of the conformance report
 bench | iperf3         | cmd:iperf3     | make bench-ref0
 bench | tcpreplay      | cmd:tcpreplay  | make bench-replay
 rxe   | qemu-system-x86 | cmd:qemu-system-x86_64 | the guest's machine

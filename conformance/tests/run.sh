@@ -163,7 +163,7 @@ script RSP-017 N "$ladder"$'peer> NAK psn_sequence psn=+0 msn=0\npeer< nothing f
 t 1 "a failing case prints its exchange" "|------- SEND_ONLY fffffa ackreq 64 bytes" RSP-017
 wrote '<failure message="violates C9-105' "JUnit says why" --junit "$tmp/w" RSP-017 QPS-001 QPS-058 SRQ-015 ROB-002
 if command -v xmllint >/dev/null; then
-	if xmllint --noout "$tmp/w"; then ok; else no "JUnit is XML"; fi
+	if xmllint --noout --schema conformance/tests/junit.xsd "$tmp/w" 2>"$tmp/out"; then ok; else no "JUnit is what consumers know"; fi
 fi
 wrote 'not ok 1 - RSP-017 A claim of the tests' "TAP says which" --tap "$tmp/w" RSP-017 SRQ-015
 if command -v prove >/dev/null; then # which knows TAP up to version 13
@@ -175,13 +175,26 @@ if [ "$("$bin" --cases "$tmp/c" --tap - RSP-017 | head -n 1)" = 'TAP version 14'
 script RSP-017 N "$(printf '%s' "$ladder"; printf '# </script><img src=x onerror=alert(1)> "\\\n')"
 wrote '\u003c/script>' "the page holds texts of scripts as texts" --html "$tmp/w" RSP-017
 if grep -q '</script><img' "$tmp/w" || grep -qE '(src|href)="?https?:' "$tmp/w"; then no "the page is closed in itself"; else ok; fi
-wrote '"capture":' "the page has captures" --html "$tmp/w" RSP-017
+script RSP-017 N "$ladder"$'peer> NAK psn_sequence psn=+0 msn=0\npeer< nothing for 1ms'
+wrote '"capture":' "the page has captures" --html "$tmp/w" RSP-017 QPS-058
+if command -v chromium >/dev/null; then
+	cat "$tmp/w" conformance/tests/page.html >"$tmp/page.html"
+	timeout 60 chromium --headless --no-sandbox --disable-gpu --user-data-dir="$tmp/chromium" --virtual-time-budget=2000 \
+		--dump-dom "file://$tmp/page.html" 2>/dev/null | grep '<title>' >"$tmp/out" || true
+	if grep -q 'page: all holds' "$tmp/out"; then ok; else no "the page in a browser"; fi
+fi
 
 report() { "$bin" --cases "$tmp/c" --json "$tmp/$1.json" RSP-017 QPS-058 >/dev/null || true; }
 script RSP-017 N "$qp"$'\ndut state RESET'
 report a
 script RSP-017 N "$wrong"
 report b
+if python3 -c 'import jsonschema' 2>/dev/null; then
+	if python3 -W ignore -c 'import json, jsonschema, sys
+schema, *reports = (json.load(open(path)) for path in sys.argv[1:])
+for r in reports: jsonschema.Draft7Validator(schema).validate(r)' \
+		docs/conformance-report.schema.json "$tmp/a.json" "$tmp/b.json" "$tmp/beside.json" >"$tmp/out" 2>&1; then ok; else no "JSON follows its schema"; fi
+fi
 expect 0 "no difference" "no difference" diff "$tmp/a.json" "$tmp/a.json"
 expect 1 "a regression" "RSP-017  PASS -> FAIL" diff "$tmp/a.json" "$tmp/b.json"
 expect 0 "the other way it is better" "better:" diff "$tmp/b.json" "$tmp/a.json"
