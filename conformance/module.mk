@@ -31,22 +31,41 @@ $(CONFORM_BIN): $(B)/obj/conformance/page.o $(call obj,$(CONFORM_SRCS)) $(LIBVS)
 	@mkdir -p $(@D)
 	$(CC) $(OPT) $(SANFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS_VS) -lnet
 
-check-conform: all $(B)/tests/misbehave $(B)/tests/agent_shim ## the conformance suite on the simulator and on ref0, its files, and vs-conform itself
+# Behind an agent: the groups with most to go wrong on the way. AGENT_CASES=: all of them.
+AGENT_CASES ?= AE CQ MW RSP SRQ UD "RTO-00*"
+
+check-conform: all $(B)/tests/misbehave $(B)/tests/agent_shim $(B)/tests/test_agent ## the conformance suite on the simulator and on ref0, its files, and vs-conform itself
 	@$(CONFORM_BIN) --check
 	@$(CONFORM_BIN) --quiet --jobs $(JOBS)
 	@for e in rocev2-ipv4 rocev2-ipv6 rocev1 ib ib-grh; do $(CONFORM_BIN) --quiet --jobs $(JOBS) --encap $$e || exit 1; done
 	@$(CONFORM_BIN) --quiet --device ref0 --json $(B)/ref0.json
-	@conformance/tests/agent.sh $(B) $(B)/ref0.json
+	@$(B)/tests/test_agent
+	@conformance/tests/agent.sh $(B) $(B)/ref0.json $(AGENT_CASES)
 	@conformance/tests/run.sh $(B)
 	@conformance/tests/program.sh $(B)
 	@$(B)/tests/misbehave $(MISBEHAVE_SEEDS)
 
-# What may happen between vs-conform and vs-agent.
-CHECK_PROGRAMS += $(B)/tests/agent_shim
+# What vs-conform and vs-agent share, and what may happen between them.
+CHECK_PROGRAMS += $(B)/tests/agent_shim $(B)/tests/test_agent
+
+$(B)/tests/test_agent: $(call obj,conformance/tests/test_agent.c $(patsubst %,conformance/%.c,remote_clock agent/line agent/msg)) $(B)/obj/transport/tests/runner.o $(LIBJUDGE) $(LIBWIRE)
+	@mkdir -p $(@D)
+	$(CC) $(OPT) $(SANFLAGS) $(LDFLAGS) -o $@ $^ $(shell pkg-config --libs check)
 
 $(B)/tests/agent_shim: $(call obj,conformance/tests/agent_shim.c)
 	@mkdir -p $(@D)
 	$(CC) $(OPT) $(SANFLAGS) $(LDFLAGS) -o $@ $^
+
+# What both sides read of each other.
+FUZZERS += conformance/tests/fuzz_agent
+FUZZ_SEEDS_fuzz_agent := conformance/tests/fuzz_agent
+FUZZ_AGENT_SRCS := $(filter-out conformance/agent/main.c conformance/agent/stream.c conformance/lag.c,$(AGENT_SRCS)) \
+		   $(patsubst %,conformance/remote_%.c,clock link news target) \
+		   conformance/tests/fuzz_device.c conformance/tests/fuzz_agent.c
+
+$(B)/bin/fuzz_agent: $(call obj,$(FUZZ_AGENT_SRCS)) $(LIBJUDGE) $(LIBWIRE)
+	@mkdir -p $(@D)
+	$(CC) $(OPT) $(SANFLAGS) -fsanitize=fuzzer $(LDFLAGS) -o $@ $^
 
 # A device that misbehaves at random. MISBEHAVE_SEEDS=20000: the long form.
 MISBEHAVE := $(B)/tests/misbehave

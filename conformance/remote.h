@@ -53,6 +53,8 @@ struct vc_link {
 };
 /* Starts the command and greets the agent. NULL: `why` says why not. */
 struct vc_link *vc_link_open(const char *command, uint64_t timeout_ns, char *why, size_t cap);
+/* Greets with something that nobody has said before, and waits for who says it, too. */
+void vc_link_greet(struct vc_link *l, const char *nonce);
 void vc_link_close(struct vc_link *l); /* NULL is fine */
 /* Begins a request that is answered, or one that is not. */
 struct ag_line *vc_link_begin(struct vc_link *l, const char *verb);

@@ -19,7 +19,7 @@ void vc_clock_add(struct vc_clock *c, uint64_t sent, uint64_t took, uint64_t ans
 {
 	int64_t lo = (int64_t)(answered - came), hi = (int64_t)(took - sent), wide = drift(c, came);
 
-	if (hi < lo) /* its clock stood still or went back */
+	if (answered < took || hi < lo) /* its clock went back, or went too fast */
 		return;
 	if (c->known && lo <= c->hi + wide && hi >= c->lo - wide) {
 		lo = c->lo - wide > lo ? c->lo - wide : lo;

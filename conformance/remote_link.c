@@ -290,9 +290,12 @@ void vc_link_listen(struct vc_link *l)
 {
 	if (l->over[0] != '\0')
 		return;
-	turn(l, false, 0);
-	if (next_answer(l) != NULL)
-		vc_link_over(l, "the agent answers what nobody asked");
+	for (unsigned i = 0; i < 2; i++) { /* what was read before counts, even if this is the end */
+		if (next_answer(l) != NULL)
+			vc_link_over(l, "the agent answers what nobody asked");
+		if (i == 0)
+			turn(l, false, 0);
+	}
 }
 
 static enum vc_answer answer(struct vc_link *l, uint64_t sent, struct ag_words *w, int *code)
@@ -365,14 +368,13 @@ static bool greets(struct vc_link *l, const char *line, const char *nonce)
 	return true;
 }
 
-static void greet(struct vc_link *l)
+void vc_link_greet(struct vc_link *l, const char *nonce)
 {
-	char nonce[40], first[80] = "";
+	char first[80] = "";
 	uint64_t until = vc_now_ns() + (l->timeout_ns < HELLO_NS ? l->timeout_ns : HELLO_NS);
 	unsigned lines = 0;
 
 	(void)snprintf(l->verb, sizeof(l->verb), "the greeting");
-	(void)snprintf(nonce, sizeof(nonce), "%llx.%lx", (unsigned long long)vc_now_ns(), (unsigned long)getpid());
 	/* What was begun on the line before, by somebody else, ends here. */
 	ag_start(&l->line, "\nverbscope");
 	ag_put_num(&l->line, AG_PROTOCOL);
@@ -404,6 +406,7 @@ static void greet(struct vc_link *l)
 struct vc_link *vc_link_open(const char *command, uint64_t timeout_ns, char *why, size_t cap)
 {
 	struct vc_link *l = calloc(1, sizeof(*l));
+	char nonce[40];
 
 	if (l == NULL) {
 		(void)snprintf(why, cap, "no memory");
@@ -411,11 +414,12 @@ struct vc_link *vc_link_open(const char *command, uint64_t timeout_ns, char *why
 	}
 	l->pid = l->to = l->from = l->err = -1;
 	l->timeout_ns = timeout_ns;
+	(void)snprintf(nonce, sizeof(nonce), "%llx.%lx", (unsigned long long)vc_now_ns(), (unsigned long)getpid());
 	(void)signal(SIGPIPE, SIG_IGN); /* a command that has ended is told of by what it said */
 	if (!start(l, command))
 		vc_link_over(l, "the agent's command can't be started: %s", strerror(errno));
 	else
-		greet(l);
+		vc_link_greet(l, nonce);
 	if (l->over[0] == '\0')
 		return l;
 	(void)snprintf(why, cap, "%s", l->over);

@@ -31,8 +31,8 @@ conformance: drill ladder
 labs: drill ladder
 pcaps: drill ladder
 tests: wire event core monitor ladder fault sim io drill verbs
-conformance-tests: conformance
 labs-tests: labs
+conformance-tests: conformance tests
 dissector-tests: dissector wire event monitor io
 pcaps-tests: wire io
 tracer-tests: tracer
