@@ -299,7 +299,7 @@ static void receive(struct pool *p, struct worker *w)
 			(void)stop(w, true);
 			if (p->gone[0] == '\0')
 				(void)start(p, w);
-		} else if (p->doubts >= DOUBTFUL) {
+		} else if (p->doubts >= DOUBTFUL && p->o->agent == NULL) { /* the way to an agent may be taken */
 			look_after_device(p, w, j);
 		}
 	}

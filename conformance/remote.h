@@ -42,9 +42,9 @@ struct vc_link {
 	char said[256];      /* the newest line of the command's standard error */
 	size_t n_said;
 	bool said_ends;
-	char over[640]; /* why there is no agent any more; "": there is one */
-	uint64_t id, timeout_ns;
-	uint64_t slow_ns; /* the longest that the way took, there and back */
+	char over[640];                    /* why there is no agent any more; "": there is one */
+	uint64_t id, hello_ns, timeout_ns; /* how long a greeting, and any other answer, may take */
+	uint64_t slow_ns;                  /* the longest that the way took, there and back */
 	struct vc_clock clock;
 	char verb[AG_WORD_MAX]; /* what was asked for last */
 	/* What was observed; false: it makes no sense. */
@@ -52,7 +52,7 @@ struct vc_link {
 	void *ctx;
 };
 /* Starts the command and greets the agent. NULL: `why` says why not. */
-struct vc_link *vc_link_open(const char *command, uint64_t timeout_ns, char *why, size_t cap);
+struct vc_link *vc_link_open(const char *command, uint64_t hello_ns, uint64_t timeout_ns, char *why, size_t cap);
 /* Greets with something that nobody has said before, and waits for who says it, too. */
 void vc_link_greet(struct vc_link *l, const char *nonce);
 void vc_link_close(struct vc_link *l); /* NULL is fine */

@@ -66,21 +66,23 @@ bool vc_remote_connect(struct vc_verbs *v, const struct vc_options *o, char *why
 {
 	static unsigned failures;
 	static char reason[640];
-	uint64_t patience = o->budget_ms * 500000; /* shorter than the case has: who hangs is to be named */
+	uint64_t budget = o->budget_ms * 1000000; /* of a case: who hangs is to be named before that is over */
 
 	if (v->link != NULL && v->link->over[0] == '\0')
 		return true;
 	vc_link_close(v->link);
 	v->link = NULL;
 	if (failures < TRIES) {
-		v->link = vc_link_open(o->agent, patience > 0 && patience < TIMEOUT_NS ? patience : TIMEOUT_NS, reason,
-				       sizeof(reason));
+		v->link = vc_link_open(o->agent, budget - budget / 8, budget / 2 < TIMEOUT_NS ? budget / 2 : TIMEOUT_NS,
+				       reason, sizeof(reason));
 		if (v->link != NULL && ask_for_device(v, o->verbs, reason, sizeof(reason))) {
 			failures = 0;
 			return true;
 		}
 		failures++;
 	}
+	if (failures == TRIES)
+		vc_watch_failed();
 	vc_link_close(v->link);
 	v->link = NULL;
 	(void)snprintf(why, cap, "%s", reason);

@@ -20,7 +20,6 @@
 
 #include "remote.h"
 
-#define HELLO_NS UINT64_C(15000000000)
 #define HELLO_LINES 4096u /* that are no greeting: a login's, or what is left of an earlier session */
 #define END_MS 2000       /* for a command to end by itself */
 
@@ -143,7 +142,10 @@ void vc_link_close(struct vc_link *l)
 		return;
 	close_fd(&l->to);
 	close_fd(&l->from);
-	if (l->pid > 0 && (l->over[0] != '\0' || !ended(l, &status))) {
+	/* Who leads to a guest may have something to put in order. */
+	if (l->pid > 0 && (l->over[0] != '\0' || !ended(l, &status)))
+		(void)kill(l->pid, SIGTERM);
+	if (l->pid > 0 && !ended(l, &status)) {
 		(void)kill(l->pid, SIGKILL);
 		while (waitpid(l->pid, &status, 0) < 0 && errno == EINTR)
 			;
@@ -371,7 +373,7 @@ static bool greets(struct vc_link *l, const char *line, const char *nonce)
 void vc_link_greet(struct vc_link *l, const char *nonce)
 {
 	char first[80] = "";
-	uint64_t until = vc_now_ns() + (l->timeout_ns < HELLO_NS ? l->timeout_ns : HELLO_NS);
+	uint64_t until = vc_now_ns() + l->hello_ns;
 	unsigned lines = 0;
 
 	(void)snprintf(l->verb, sizeof(l->verb), "the greeting");
@@ -403,7 +405,7 @@ void vc_link_greet(struct vc_link *l, const char *nonce)
 	}
 }
 
-struct vc_link *vc_link_open(const char *command, uint64_t timeout_ns, char *why, size_t cap)
+struct vc_link *vc_link_open(const char *command, uint64_t hello_ns, uint64_t timeout_ns, char *why, size_t cap)
 {
 	struct vc_link *l = calloc(1, sizeof(*l));
 	char nonce[40];
@@ -413,6 +415,7 @@ struct vc_link *vc_link_open(const char *command, uint64_t timeout_ns, char *why
 		return NULL;
 	}
 	l->pid = l->to = l->from = l->err = -1;
+	l->hello_ns = hello_ns;
 	l->timeout_ns = timeout_ns;
 	(void)snprintf(nonce, sizeof(nonce), "%llx.%lx", (unsigned long long)vc_now_ns(), (unsigned long)getpid());
 	(void)signal(SIGPIPE, SIG_IGN); /* a command that has ended is told of by what it said */

@@ -5,6 +5,7 @@
  */
 #include <arpa/inet.h>
 #include <errno.h>
+#include <limits.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -165,7 +166,7 @@ void vc_verbs_close(void)
 bool vc_verbs_try(const struct vc_options *o, char *why, size_t cap)
 {
 	struct pollfd there = {.events = POLLIN};
-	int fd[2], status = 0, ready = 0;
+	int fd[2], status = 0, ready = 0, most_ms = OPEN_MS;
 	ssize_t n;
 	pid_t pid;
 
@@ -182,7 +183,10 @@ bool vc_verbs_try(const struct vc_options *o, char *why, size_t cap)
 	}
 	close(fd[1]);
 	there.fd = fd[0];
-	while (pid > 0 && (ready = poll(&there, 1, OPEN_MS)) < 0 && errno == EINTR)
+	/* An agent's command may have a host to boot before. */
+	if (o->agent != NULL)
+		most_ms = (int)(o->budget_ms < INT_MAX / 2 ? o->budget_ms : INT_MAX / 2);
+	while (pid > 0 && (ready = poll(&there, 1, most_ms)) < 0 && errno == EINTR)
 		;
 	n = ready > 0 ? read(fd[0], why, cap - 1) : -1;
 	why[n > 0 ? n : 0] = '\0';
@@ -190,7 +194,7 @@ bool vc_verbs_try(const struct vc_options *o, char *why, size_t cap)
 	if (pid > 0 && ready <= 0)
 		(void)kill(pid, SIGKILL);
 	if (pid <= 0 || !vc_reap(pid, &status) || ready <= 0)
-		(void)snprintf(why, cap, "it can't be opened within %d s", OPEN_MS / 1000);
+		(void)snprintf(why, cap, "it can't be opened within %d s", most_ms / 1000);
 	else if (n <= 0 && status != 0)
 		(void)snprintf(why, cap, "its library ends the process that opens it");
 	return pid > 0 && ready > 0 && status == 0;

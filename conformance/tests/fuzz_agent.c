@@ -142,7 +142,7 @@ static void to_runner(const uint8_t *data, size_t size, bool greeting)
 	link.to = nowhere();
 	link.from = fd[0];
 	link.err = -1;
-	link.timeout_ns = 1000000000;
+	link.hello_ns = link.timeout_ns = 1000000000;
 	v.link = &link;
 	t.v = &v;
 	t.setup.p = &prog;
