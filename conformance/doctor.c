@@ -11,6 +11,7 @@
  */
 #include <dirent.h>
 #include <errno.h>
+#include <net/if.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,6 +24,8 @@
 #define ROCE_HEADERS 74 /* Ethernet apart: IPv4, UDP, BTH, RETH, ICRC */
 #define WANTED_RMEM (4 << 20)
 #define MAX_GIDS 32
+#define WANTED_QLEN 512
+#define ETHERNET "1" /* ARPHRD_ETHER */
 
 struct doctor {
 	const char *root;
@@ -157,6 +160,58 @@ static void soft_roce(struct doctor *d)
 		    "can't be used ('modprobe -r rdma_rxe', or 'vs-run --netns')");
 	else
 		say(d, OK, "rdma_rxe is not loaded: UDP port 4791 is free for ref0 and for peers");
+}
+
+/* ---- peers ---- */
+
+/* Of an interface whose peer could be raw:. */
+static void interface(struct doctor *d, const char *name)
+{
+	char path[512], text[64];
+	long mtu;
+
+	(void)snprintf(path, sizeof(path), "/sys/class/net/%.64s/type", name);
+	if (!line_of(d, path, text, sizeof(text)) || strcmp(text, ETHERNET) != 0)
+		return;
+	(void)snprintf(path, sizeof(path), "/sys/class/net/%.64s/flags", name);
+	if (!line_of(d, path, text, sizeof(text)) || !(strtoul(text, NULL, 16) & IFF_UP)) {
+		say(d, NOTE, "%s is down: for --peer raw:%s 'ip link set %s up'", name, name, name);
+		return;
+	}
+	(void)snprintf(path, sizeof(path), "/sys/class/net/%.64s/mtu", name);
+	(void)line_of(d, path, text, sizeof(text));
+	mtu = atol(text);
+	if (mtu >= 4096 + ROCE_HEADERS)
+		say(d, OK, "--peer raw:%s,ip=ADDRESS: an address in the network of the device, that no host has", name);
+	else
+		say(d, NOTE,
+		    "--peer raw:%s,ip=ADDRESS: its MTU of %ld takes no path MTU of 4096; 'ip link set %s mtu 4200'",
+		    name, mtu, name);
+}
+
+static void peers(struct doctor *d)
+{
+	char full[1024], text[64];
+	const struct dirent *e;
+	DIR *dir;
+
+	(void)snprintf(full, sizeof(full), "%s/sys/class/net", d->root);
+	dir = may_capture(d) ? opendir(full) : NULL; /* else it is said already */
+	while (dir != NULL && (e = readdir(dir)) != NULL)
+		if (e->d_name[0] != '.')
+			interface(d, e->d_name);
+	if (dir != NULL)
+		closedir(dir);
+	if (!line_of(d, "/proc/sys/net/unix/max_dgram_qlen", text, sizeof(text)))
+		return;
+	if (atol(text) >= WANTED_QLEN)
+		say(d, OK, "--peer unix:PATH needs no privilege; %s frames can wait in a socket", text);
+	else
+		say(d, NOTE,
+		    "--peer unix:PATH needs no privilege, but only %s frames can wait in a socket, and a virtual "
+		    "machine "
+		    "waits for the peer; 'sysctl net.unix.max_dgram_qlen=%d'",
+		    text, WANTED_QLEN);
 }
 
 /* ---- devices ---- */
@@ -305,6 +360,7 @@ int vc_doctor(int argc, char **argv)
 	rights(&d);
 	firewall(&d);
 	soft_roce(&d);
+	peers(&d);
 	devices(&d);
 	if (argc == 0 && !there(&d, "/sys/module/rdma_rxe"))
 		can_open(&d, "ref0");

@@ -132,10 +132,7 @@ ip link set v1 up
 vanish() { # CLAIM COMMAND...
 	stdbuf -oL "$bin" --device ref0 --peer "$raw" --json "$tmp/r.json" -v RSP RSE RTO >"$tmp/out" 2>&1 &
 	local pid=$! rc=0
-	for _ in {1..100}; do
-		if [ "$(grep -c ^PASS "$tmp/out")" -gt 3 ]; then break; fi
-		sleep 0.02
-	done
+	while kill -0 $pid 2>/dev/null && [ "$(grep -c ^PASS "$tmp/out")" -le 3 ]; do sleep 0.02; done
 	"${@:2}"
 	wait $pid || rc=$?
 	if [ $rc = 1 ] && grep -q ^PASS "$tmp/out" && grep -q '^ERROR' "$tmp/out" && ! grep -qE '^(FAIL|INCON)' "$tmp/out" &&

@@ -122,6 +122,18 @@ expect 2 "an option that is none" "is not known" --nonsense
 expect 2 "a number that is none" "--jobs x: it takes a number" --jobs x
 expect 2 "a device that is none" "there is no" --device nonesuch
 expect 2 "a peer that is none" "it is udp:ADDRESS" --peer x
+expect 2 "a peer without an address" "it needs ip=ADDRESS" --peer raw:eth0
+expect 2 "a peer without an interface" "raw: takes the name of an interface" --peer raw:,ip=10.0.0.1
+expect 2 "an address that is none" "ip=10.0.0: this is no IPv4 address" --peer raw:eth0,ip=10.0.0
+expect 2 "an address of a group" "ip=239.1.1.1: this is no address of a host" --peer raw:eth0,ip=239.1.1.1
+expect 2 "an IPv6 address that is none" "ip6=x: this is no IPv6 address" --peer raw:eth0,ip6=x
+expect 2 "a MAC that is none" "mac=1: a MAC address is written as" --peer raw:eth0,mac=1
+expect 2 "a MAC of a group" "the MAC address of a group" --peer raw:eth0,mac=01:00:5e:00:00:01
+expect 2 "a VLAN that is none" "vlan=4095: it is a number from 1 to 4094" --peer raw:eth0,vlan=4095
+expect 2 "a key of a peer that is none" "colour=red: it is one of ip=, ip6=" --peer raw:eth0,colour=red
+expect 2 "a socket without its other end" "it needs remote=PATH" --peer unix:x,ip=10.0.0.1
+expect 2 "a path too long" "unix: takes a path of 1 to 107 bytes" --peer "unix:$(printf '%0110d' 0),ip=10.0.0.1"
+expect 2 "more processes than peers" "--jobs 2: --peer raw:eth0,ip=10.0.0.1 is for 1 process" --device ref0 -j 2 --peer raw:eth0,ip=10.0.0.1
 expect 2 "an encapsulation that is none" "--encap x: it is one of" --encap x
 expect 2 "no cases" "can't be opened" --cases "$tmp/none"
 expect 0 "help" "usage: vs-conform" --help
@@ -229,9 +241,20 @@ sick() { # code, claim, text: what doctor says of the planted root
 dev=sys/class/infiniband/mlx5_9/ports/1
 plant proc/sys/net/core/rmem_max 212992
 plant proc/self/status $'CapEff:\t0000000000000000'
+plant proc/sys/net/unix/max_dgram_qlen 10
+plant sys/class/net/eth7/type 1
+plant sys/class/net/eth7/flags 0x1003
+plant sys/class/net/eth7/mtu 9000
 sick 0 "no device" "the kernel has no RDMA device"
 sick 0 "small buffers" "net.core.rmem_max is 212992"
 sick 0 "no rights" "this process may not capture"
+sick 0 "a queue that is short" "only 10 frames can wait in a socket"
+plant proc/self/status $'CapEff:\t0000000000002000'
+sick 0 "an interface for frames" "--peer raw:eth7,ip=ADDRESS: an address in the network of the device"
+plant sys/class/net/eth7/mtu 1500
+sick 0 "one with small frames" "its MTU of 1500 takes no path MTU of 4096"
+plant sys/class/net/eth7/flags 0x1002
+sick 0 "one that is down" "eth7 is down"
 plant $dev/state "1: DOWN"
 sick 1 "a port that is down" "mlx5_9: port 1 is not active (1: DOWN)"
 plant $dev/state "4: ACTIVE"

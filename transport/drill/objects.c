@@ -146,7 +146,10 @@ static int make_ah(struct run *r, const struct stmt *st, struct rt_obj *rt)
 		dr_broken(r, st, st->column, "an address handle needs to=NODE or mgid=");
 		return VS_ERR_INVAL;
 	}
-	(void)r->t->ops->av(r->t, node, encap != NULL ? encap->v.word : -1, &av);
+	if (r->t->ops->av(r->t, node, encap != NULL ? encap->v.word : -1, &av) < 0) {
+		dr_broken(r, st, st->column, "there is no way to that node");
+		return VS_ERR_INVAL;
+	}
 	if (gid != NULL)
 		dr_group_address(r, gid->v.bytes, encap != NULL ? encap->v.word : r->encap, &av);
 	if (!dr_address(r, st, &av, &said))
