@@ -109,12 +109,20 @@ host_is_server() { # fault, host's program, guest's program
 
 # ---- checks ----
 
+# The pingpongs and rping give a connection 67 ms and seven tries: on a busy machine an emulated processor needs longer. What fails by
+# that alone is tried again.
+too_slow() { grep -qE 'transport retry counter exceeded|Failed status 12|^Terminated|: 124$' "$tmp/out"; }
+
 check() { # name, who is the server, fault, host's program, guest's program
-	local name=$1 start=$SECONDS rc=0
+	local name=$1 start=$SECONDS rc try
 	[[ $name == *"$word"* ]] || return 0
-	"${2}_is_server" "$3" "$4" "$5" >"$tmp/out" 2>&1 || rc=$?
+	for try in 1 2 3; do
+		rc=0
+		"${2}_is_server" "$3" "$4" "$5" >"$tmp/out" 2>&1 || rc=$?
+		if [ $rc = 0 ] || ! too_slow; then break; fi
+	done
 	if [ $rc = 0 ]; then
-		echo "ok   $name ($((SECONDS - start)) s)"
+		echo "ok   $name ($((SECONDS - start)) s$([ $try = 1 ] || echo ", try $try"))"
 		passed=$((passed + 1))
 		[ -z "${VS_INTEROP_KEEP:-}" ] || sed 's/^/     | /' "$tmp/out"
 	else
@@ -129,7 +137,7 @@ both() { # name, family, fault, kind of arguments (pingpong, perf), program with
 	local name="$1, IPv$2${3:+, $3}" v=$2 h g program=$5
 	case $4 in
 	pingpong) h="-g ${host_gid[$v]}" g="-d rxe0 -g ${guest_gid[$v]}" ;;
-	perf) h="-x ${host_gid[$v]} -F" g="-d rxe0 -x ${guest_gid[$v]} -F" ;;
+	perf) h="-x ${host_gid[$v]} -F -u 18" g="-d rxe0 -x ${guest_gid[$v]} -F -u 18" ;; # 1 s for an ACK
 	esac
 	check "ref0 -> rxe: $name" guest "$3" "$program $h ${guest_ip[4]}" "$program $g"
 	check "rxe -> ref0: $name" host "$3" "$program $h" "$program $g ${host_ip[4]}"
@@ -155,9 +163,8 @@ for v in 4 6; do
 	rping_both $v ''
 	# The last acknowledge of programs that do not agree on an end may be lost for ever: requests are lost alone.
 	both "ibv_rc_pingpong" $v 'drop 2% send' pingpong "ibv_rc_pingpong -n 200 -c"
-	# An emulated processor can need longer for a window of packets than the usual ACK timeout of 67 ms: 1 s.
-	both "ib_write_bw, 64 KiB" $v 'drop 2% any' perf "ib_write_bw -s 65536 -n 50 -u 18"
-	both "ib_read_bw, 64 KiB" $v 'drop 2% any' perf "ib_read_bw -s 65536 -n 50 -o 16 -u 18"
+	both "ib_write_bw, 64 KiB" $v 'drop 2% any' perf "ib_write_bw -s 65536 -n 50"
+	both "ib_read_bw, 64 KiB" $v 'drop 2% any' perf "ib_read_bw -s 65536 -n 50 -o 16"
 	rping_both $v 'drop 2% send'
 done
 guest_stop

@@ -1,0 +1,18 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
+#
+# agent.sh BUILD_FOLDER KERNEL FOLDER - what vs-conform --agent starts: a guest with vs-agent on standard input and output. Its wire is
+# the sockets FOLDER/guest (its own) and FOLDER/peer (vs-conform --peer unix:FOLDER/peer,remote=FOLDER/guest,...); its
+# console is FOLDER/console.N, and stays when it did not end in order. A guest whose kernel dies ends this command with its
+# last words, and vs-conform starts another one.
+set -euo pipefail
+build=${1:?which build folder?} kernel=${2:?which kernel?} folder=${3:?which folder?}
+console=$folder/console.$$ rc=0
+trap 'rm -f "$console"; exit 143' TERM HUP INT # nobody is there any more
+# Not exec: when this one is killed, boot.sh is told.
+setpriv --pdeathsig TERM "$(dirname "$0")/boot.sh" -l "$console" -w vs.serve=agent "$build/rxe/$kernel" "$build/rxe/$kernel/guest.cpio" \
+	-netdev "dgram,id=n0,local.type=unix,local.path=$folder/guest,remote.type=unix,remote.path=$folder/peer" \
+	-device virtio-net-pci,netdev=n0,host_mtu=4300,mac=52:54:00:00:00:01 <&0 &
+wait $! || rc=$?
+[ $rc != 0 ] || rm -f "$console"
+exit $rc
