@@ -8,7 +8,8 @@
 set -euo pipefail
 build=${1:?which build folder?} kernel=${2:?which kernel?} folder=${3:?which folder?}
 console=$folder/console.$$ rc=0
-trap 'rm -f "$console"; exit 143' TERM HUP INT # nobody is there any more
+# Nobody is there any more: a console with words of the kernel is kept.
+trap 'case $(tail -n 1 "$console") in GUEST*) rm -f "$console" ;; esac; exit 143' TERM HUP INT
 # Not exec: when this one is killed, boot.sh is told.
 setpriv --pdeathsig TERM "$(dirname "$0")/boot.sh" -l "$console" -w vs.serve=agent "$build/rxe/$kernel" "$build/rxe/$kernel/guest.cpio" \
 	-netdev "dgram,id=n0,local.type=unix,local.path=$folder/guest,remote.type=unix,remote.path=$folder/peer" \
