@@ -28,12 +28,48 @@ const char *spool_node(const struct spool *s, uint8_t ctx)
 	return (s->head.flags & REC_SIM) != 0 && device[0] != '\0' ? device : s->node;
 }
 
+#define SAVE_EVERY 512u
+
+/* How far the file is on the disk, from time to time. */
+static void save(struct spool *s)
+{
+	if (fflush(s->f) != 0) {
+		s->error = errno;
+		return;
+	}
+	s->before = s->whole;
+	s->whole = ftell(s->f);
+	s->unsaved = 0;
+}
+
 void spool_put(struct spool *s, struct vs_event *ev)
 {
 	ev->seq = ++s->seq;
-	if (s->error == 0 && vs_vst_put(ev, s->f) != VS_OK)
+	if (s->error != 0) {
+		s->missing++;
+		return;
+	}
+	if (vs_vst_put(ev, s->f) != VS_OK)
 		s->error = errno != 0 ? errno : EIO;
+	else if (++s->unsaved == SAVE_EVERY)
+		save(s);
+	if (s->error != 0)
+		s->missing += s->unsaved + SAVE_EVERY; /* about: what is cut off for the last line */
 	s->out->events++;
+}
+
+/* The disk is full: the file is cut back to what is surely whole, which makes room for a last line. */
+static bool cut_back(struct spool *s)
+{
+	if (s->error != ENOSPC && s->error != EDQUOT)
+		return false;
+	(void)fclose(s->f); /* what it still holds can't be written, and is missing anyway */
+	s->f = NULL;
+	if (s->before <= 0 || truncate(s->part, s->before) != 0)
+		return false;
+	s->f = fopen(s->part, "a");
+	s->error = s->f != NULL ? 0 : errno;
+	return s->f != NULL;
 }
 
 /* ---- bytes ---- */
@@ -214,9 +250,10 @@ static void put_end(struct spool *s, uint64_t t, uint64_t records, const char *h
 
 static void how_it_ended(struct spool *s, const struct left *l, bool ended, char *text, size_t cap)
 {
-	if (l->error != 0)
-		snprintf(text, cap, "the disk took no more (%s): %llu records are missing", strerror((int)l->error),
-			 (unsigned long long)l->unwritten);
+	if (l->error != 0 || s->missing > 0)
+		snprintf(text, cap, "the disk took no more (%s): about %llu records are missing",
+			 strerror(l->error != 0 ? (int)l->error : ENOSPC),
+			 (unsigned long long)(l->unwritten + s->missing));
 	else if (!ended)
 		snprintf(text, cap,
 			 "the program was killed, or left without exit(3): what it did not yet publish is missing");
@@ -258,8 +295,13 @@ static void write_all(struct spool *s, const struct records *all, const uint32_t
 	}
 	spool_merge_end(s);
 	s->out->lost += l->unwritten;
+	if (s->error == 0)
+		save(s);
+	if (s->error != 0 && cut_back(s))
+		s->out->lost += s->missing;
 	how_it_ended(s, l, ended, s->out->note, sizeof(s->out->note));
-	put_end(s, last, n, s->out->note[0] != '\0' ? s->out->note : "in order");
+	if (s->f != NULL)
+		put_end(s, last, n, s->out->note[0] != '\0' ? s->out->note : "in order");
 }
 
 /* The devices' own trace, on the simulated wire. */
@@ -274,34 +316,35 @@ static FILE *device_trace(const struct spool *s, int dir, const struct records *
 	return fd >= 0 ? fdopen(fd, "r") : NULL;
 }
 
-static bool open_out(struct spool *s, const char *dir, char *part, size_t cap, char *err, size_t err_cap)
+static bool open_out(struct spool *s, const char *dir, char *err, size_t err_cap)
 {
 	int fd;
 
 	snprintf(s->out->name, sizeof(s->out->name), "calls-%s-%u.vst", s->node, s->head.pid);
-	snprintf(part, cap, "%s/%s.part", dir, s->out->name);
-	fd = open(part, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600); /* keys, and what was asked for of payloads */
+	snprintf(s->part, sizeof(s->part), "%s/%s.part", dir, s->out->name);
+	fd = open(s->part, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC,
+		  0600); /* keys, and what was asked for of payloads */
 	s->f = fd >= 0 ? fdopen(fd, "w") : NULL;
 	if (s->f != NULL)
 		return true;
 	if (fd >= 0)
 		close(fd);
-	snprintf(err, err_cap, "%s: can't be written (%s)", part, strerror(errno));
+	snprintf(err, err_cap, "%s: can't be written (%s)", s->part, strerror(errno));
 	return false;
 }
 
-static bool close_out(struct spool *s, const char *dir, const char *part, char *err, size_t err_cap)
+static bool close_out(struct spool *s, const char *dir, char *err, size_t err_cap)
 {
 	char path[1024];
 
-	if (fclose(s->f) != 0 && s->error == 0)
+	if (s->f != NULL && fclose(s->f) != 0 && s->error == 0)
 		s->error = errno;
 	snprintf(path, sizeof(path), "%s/%s", dir, s->out->name);
-	if (s->error == 0 && rename(part, path) == 0)
+	if (s->error == 0 && rename(s->part, path) == 0)
 		return true;
 	snprintf(err, err_cap, "%s: can't be written (%s): the spool beside it stays", path,
 		 strerror(s->error != 0 ? s->error : errno));
-	(void)unlink(part);
+	(void)unlink(s->part);
 	return false;
 }
 
@@ -311,7 +354,6 @@ static bool convert(const char *dir, int fd, const char *name, struct vt_spool_r
 	struct left left = {0};
 	struct records all = {0};
 	uint32_t *order = NULL;
-	char part[1024];
 	FILE *device = NULL;
 	struct bytes b;
 	bool ok = false;
@@ -338,12 +380,12 @@ static bool convert(const char *dir, int fd, const char *name, struct vt_spool_r
 		order = all.n < RECORDS_MAX ? in_order(&all) : NULL;
 		if (order == NULL)
 			snprintf(err, err_cap, "%s/%s: no memory for its %zu records", dir, name, all.n);
-		else if (open_out(s, dir, part, sizeof(part), err, err_cap)) {
+		else if (open_out(s, dir, err, err_cap)) {
 			device = device_trace(s, fd, &all);
 			if (device != NULL && spool_merge_begin(s, device))
 				(void)unlinkat(fd, DEVICE_TRACE, 0);
 			write_all(s, &all, order, &left);
-			ok = close_out(s, dir, part, err, err_cap);
+			ok = close_out(s, dir, err, err_cap);
 			if (device != NULL)
 				fclose(device);
 		}

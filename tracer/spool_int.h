@@ -28,7 +28,11 @@ struct spool {
 	uint64_t *now_is;
 	size_t cap_now;
 	FILE *f;
-	int error; /* the first errno of a write */
+	char part[1024];    /* its name until it is whole */
+	int error;          /* the first errno of a write */
+	long whole, before; /* lengths of the file that are known to be on the disk: the newest, and the one before */
+	uint64_t unsaved;   /* events since then */
+	uint64_t missing;   /* events for which the disk had no room */
 	struct vt_spool_result *out;
 };
 

@@ -28,3 +28,18 @@ check-trace-why: $(TRACER_BIN) $(RECORD_LIB) $(VERBS_LIB) $(CM_LIB) $(CLOCK_LIB)
 	@tracer/tests/captures.sh $(B)
 
 .PHONY: check-trace-why
+
+# What the recorder records, and what is left when a program does not end well.
+OPENED := $(B)/tests/opened
+CHECK_TARGETS  += check-trace-record
+CHECK_PROGRAMS += $(OPENED)
+
+$(OPENED): $(call obj,tracer/tests/opened.c)
+	@mkdir -p $(@D)
+	$(CC) $(OPT) $(SANFLAGS) $(LDFLAGS) -o $@ $^ -ldl
+
+check-trace-record: $(TRACER_BIN) $(RECORD_LIB) $(VERBS_LIB) $(CM_LIB) $(CLOCK_LIB) $(RUN_BIN) $(VICTIM) $(OPENED) ## what vs-trace run records of programs of every kind
+	@scripts/deps.sh apps
+	@tracer/tests/recorder.sh $(B)
+
+.PHONY: check-trace-record

@@ -1,0 +1,131 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
+#
+# recorder.sh BUILD - what `vs-trace run` records of programs of every kind, and what is left of those that do not end well.
+set -euo pipefail
+build=$(cd "$1" && pwd)
+tests=$build/tests
+tmp=$(mktemp -d)
+trap 'rm -rf "$tmp"' EXIT
+PATH=$build/bin:$PATH
+bad=0 n=0
+
+run() { # options -- program
+	rm -rf "$tmp/t"
+	timeout 60 vs-trace run -o "$tmp/t" "$@" >"$tmp/out" 2>"$tmp/err" </dev/null
+}
+
+count() { cat "$tmp"/t/calls-*.vst | grep -c "$1" || true; }
+
+is() { # what, want, got
+	n=$((n + 1))
+	if [ "$2" = "$3" ]; then
+		echo "ok   $1"
+	else
+		echo "FAIL $1: $2 are wanted, $3 are there"
+		sed 's/^/     | /' "$tmp/err" | tail -5
+		bad=$((bad + 1))
+	fi
+}
+
+has() { is "$1" yes "$(grep -q "$2" "$3" && echo yes || echo no)"; }
+
+posts='"ev":"verb:post_send"' recvs='"ev":"verb:post_recv"' cqes='"ev":"cqe"'
+
+programs() {
+	run --sim --seed 1 --light -- "$tests/victim" write n=5
+	is "each post is recorded" 5 "$(count "$posts")"
+	is "each completion" 5 "$(count "$cqes")"
+	is "both contexts of a process, by their devices" 2 "$(count '"ev":"verb:open_device"')"
+	run --sim --seed 1 -- "$tests/victim" write n=5
+	is "with the devices' own trace nothing is told twice" 5 "$(count "$posts")"
+	is "and what it does not tell, is" 2 "$(count '"ev":"verb:qp_rtr"')"
+	is "causes lead from packets to posts" 5 "$(python3 - "$tmp"/t/calls-*.vst <<'PY'
+import json, sys
+events = [json.loads(line) for line in open(sys.argv[1])][1:]
+by = {e["seq"]: e for e in events}
+def root(e):
+    while e and e["ev"] != "verb:post_send":
+        e = by.get(e.get("cause"))
+    return e
+print(len({root(e)["wr"] for e in events if e["ev"] == "pkt:tx" and e.get("opc") == "WRITE_ONLY" and root(e)}))
+PY
+)"
+	run --sim --seed 1 --light -- "$tests/victim" write n=5 ex
+	is "ibv_wr_* builders" 5 "$(count "$posts")"
+	is "extended completion queues" 5 "$(count "$cqes")"
+	run --sim --seed 1 --light -- "$tests/victim" send n=3 fork
+	is "a child that opens the device for itself" 3 "$(count "$posts")"
+	strip -o "$tmp/stripped" "$tests/victim"
+	run --sim --seed 1 --light -- "$tmp/stripped" send n=3
+	is "a stripped program" 3 "$(count "$posts")"
+	run --ref0 --netns --ip 127.0.0.1 --light -- "$tests/opened"
+	is "a program that opens the library for itself: its posts" 2 "$(count "$recvs")"
+	is "its regions" 2 "$(count '"ev":"verb:reg_mr"')"
+	run --sim --seed 1 --light --payload 8 -- "$tests/victim" send len=100
+	is "payload when it is asked for" 1 "$(count '"ev":"verb:payload"')"
+}
+
+installed() {
+	if command -v ibv_rc_pingpong >/dev/null; then
+		run --pair --netns --light -- ibv_rc_pingpong -g 0 -n 20
+		is "two processes, each in a file of its own" 2 "$(find "$tmp/t" -name 'calls-*.vst' | wc -l)"
+		is "ibv_rc_pingpong's sends" 40 "$(count "$posts")"
+		run --pair --netns --light -- ibv_rc_pingpong -g 0 -n 20 -N -t
+		is "ibv_rc_pingpong -N -t: builders, an extended queue" 40 "$(count "$posts")"
+	else
+		echo "skip ibv_rc_pingpong: it is not installed (scripts/deps.sh apps does that)"
+	fi
+	if python3 -c 'import pyverbs.device' 2>/dev/null; then
+		run --ref0 --netns --ip 127.0.0.1 --light -- python3 -c '
+from pyverbs.device import Context
+from pyverbs.pd import PD
+from pyverbs.mr import MR
+from pyverbs.cq import CQ
+import pyverbs.enums as e
+c = Context(name="ref0")
+pd, cq = PD(c), CQ(c, 10)
+mr = MR(pd, 4096, e.IBV_ACCESS_LOCAL_WRITE)
+cq.poll()'
+		is "pyverbs: a region" 1 "$(count '"ev":"verb:reg_mr"')"
+		is "pyverbs: a poll in vain" 1 "$(count '"ev":"verb:empty_polls"')"
+	else
+		echo "skip pyverbs: it is not installed (scripts/deps.sh apps does that)"
+	fi
+}
+
+bad_ends() {
+	run --sim --seed 1 --light --inject destroy_qp:kill -- "$tests/victim" write n=5 || true
+	is "a killed program: what it did is there" 5 "$(count "$posts")"
+	has "and how it ended is said" 'the program was killed' "$tmp/err"
+	is "nothing but the trace is left" 0 "$(find "$tmp/t" -name 'rec-*' | wc -l)"
+	run --ref0 --netns --ip 127.0.0.1 --light --inject poll_cq:kill -- "$tests/victim" write || true
+	is "a killed program on sockets" 1 "$(count "$posts")"
+	run --sim --seed 1 --light -- "$tests/victim" write n=3 exit
+	is "a program that leaves by _exit" 3 "$(count "$posts")"
+	is "calls that --inject lets fail are recorded with what they returned" 1 "$(run --sim --light --inject post_send:errno=ENOMEM:when=3 -- "$tests/victim" write n=5; count '"ret":12')"
+	is "and told of" 1 "$(count 'fault:inject')"
+}
+
+full_disk() {
+	local limit=$((9 * 1024)) rc=0
+	if ! unshare -rm true 2>/dev/null; then
+		echo "skip a full disk: no user namespaces here"
+		return
+	fi
+	mkdir -p "$tmp/small"
+	# shellcheck disable=SC2016 # expanded there
+	timeout 120 unshare -rm bash -c 'mount -t tmpfs -o size='$limit'k tmpfs "$1" && cd "$1" &&
+		{ vs-trace run -o t --sim --seed 1 --light -- "$2" write n=60000 2>err >/dev/null || true; cat err; ls -l t; tail -c 300 t/calls-*.vst; vs-trace report t | head -5; }' \
+		sh "$tmp/small" "$tests/victim" >"$tmp/full" 2>&1 || rc=$?
+	cp "$tmp/full" "$tmp/err"
+	has "a full disk: the trace says what is missing" 'the disk took no more' "$tmp/full"
+	has "its last line is whole" '"ev":"rec:end".*}$' "$tmp/full"
+}
+
+programs
+installed
+bad_ends
+full_disk
+echo "$((n - bad)) of $n"
+[ $bad = 0 ]
