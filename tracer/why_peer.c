@@ -368,10 +368,21 @@ static void ack_lost(struct why *w)
 
 static void timeout_short(struct why *w)
 {
-	if (w->f.acked_late > 0 && w->f.timeouts > 0)
-		why_for(w, WHY_LIKELY, w->f.first_timeout,
-			"the timer fired %u times, and %u answers came after what they answer", w->f.timeouts,
-			w->f.acked_late);
+	uint32_t known = w->f.answers_lost + w->f.answered + w->f.acked_late;
+	uint64_t code = why_arg(w, w->me.rts, "timeout");
+
+	if (w->f.timeouts == 0)
+		return;
+	if (w->f.acked_late > 0)
+		why_for(w, WHY_LIKELY + 25, w->f.first_timeout,
+			"the timer fired %u times, and %u answers came after that", w->f.timeouts, w->f.acked_late);
+	else if (w->f.answers > known && w->f.answered == 0)
+		why_for(w, WHY_LIKELY + 10, w->f.first_timeout,
+			"the timer fired %u times while %u answers were on their way", w->f.timeouts,
+			w->f.answers - known);
+	if (w->now->score > 0 && w->me.rts != VT_NONE)
+		why_for(w, 0, w->me.rts, "timeout is %llu: %.1f us", (unsigned long long)code,
+			4.096 * (double)(1ull << (code & 31)));
 }
 
 static void peer_silent(struct why *w)

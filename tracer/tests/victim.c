@@ -264,8 +264,9 @@ static bool wait_one(void)
 		return false;
 	}
 	for (unsigned ms = 0; ms < wait_ms; ms++) {
-		if (fetch(&a, "a"))
-			return true;
+		for (unsigned looks = 0; looks < 8; looks++)
+			if (fetch(&a, "a"))
+				return true;
 		if (!told("nopoll"))
 			(void)fetch(&b, "b");
 		usleep(1000);
