@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "vs/dev.h"
+#include "vs/impair.h"
 
 struct ref_wire;
 struct ref_config;
@@ -51,17 +52,7 @@ struct ref_wire *ref_wire_udp(const struct ref_config *config, int *err);
 struct ref_wire *ref_wire_sim(const struct ref_config *config, int *err);
 struct vs_sim *ref_wire_sim_of(struct ref_wire *w);
 
-/* ---- faults on the way (impair.c) ---- */
-struct ref_impair;
-/* Puts a packet on its way: out to the wire, or in to the engine. `frame` begins with the IP header. */
-typedef void ref_pass_fn(void *ctx, bool out, const uint8_t *ip, size_t len);
-
-/* NULL: no memory or a rule is wrong (said on stderr). `own`: this process in `from` and `to` of the rules. */
-struct ref_impair *ref_impair_new(const struct ref_config *config, ref_pass_fn *pass, void *ctx);
-void ref_impair_free(struct ref_impair *im);
-/* Judges a packet that goes out or comes in; what is left of it goes to `pass`, now or later. */
-void ref_impair_packet(struct ref_impair *im, bool out, const uint8_t *ip, size_t len, uint64_t now_ns);
-void ref_impair_expire(struct ref_impair *im, uint64_t now_ns);
-uint64_t ref_impair_deadline(const struct ref_impair *im);
+/* Faults on the way. NULL: no memory or a rule is wrong (said on stderr). */
+struct vs_impair *ref_impair_new(const struct ref_config *config, vs_impair_fn *pass, void *ctx);
 
 #endif

@@ -23,7 +23,7 @@ struct wire_udp {
 	struct vs_dev *dev;   /* NULL: not yet made */
 	struct vs_udpio *udp;
 	struct vs_udpio_attr attr;
-	struct ref_impair *impair; /* NULL: no faults */
+	struct vs_impair *impair; /* NULL: no faults */
 	struct vs_writer *capture;
 	struct ref_trace *trace; /* NULL: none */
 	char node[16];           /* this side's name in it */
@@ -86,7 +86,7 @@ static void arrived(void *ctx, const uint8_t *ip, size_t len, bool icrc_good)
 	struct wire_udp *w = ctx;
 
 	if (w->impair != NULL)
-		ref_impair_packet(w->impair, false, ip, len, w->now);
+		(void)vs_impair_frame(w->impair, false, ip, len, w->now);
 	else
 		to_engine(w, ip, len, icrc_good);
 }
@@ -120,7 +120,7 @@ static unsigned receive(struct ref_wire *wire, unsigned max, uint64_t now_ns)
 
 	w->now = now_ns;
 	if (w->impair != NULL)
-		ref_impair_expire(w->impair, now_ns);
+		vs_impair_expire(w->impair, now_ns);
 	return vs_udpio_receive(w->udp, max, arrived, w);
 }
 
@@ -139,7 +139,7 @@ static bool send_one(struct wire_udp *w)
 	if (n <= ETH)
 		return false;
 	if (w->impair != NULL)
-		ref_impair_packet(w->impair, true, slot + ETH, n - ETH, w->now);
+		(void)vs_impair_frame(w->impair, true, slot + ETH, n - ETH, w->now);
 	else
 		vs_udpio_commit(w->udp, ETH, n - ETH);
 	return true;
@@ -160,7 +160,7 @@ static enum ref_sent send_packets(struct ref_wire *wire, uint64_t now_ns)
 
 	w->now = now_ns;
 	if (w->impair != NULL)
-		ref_impair_expire(w->impair, now_ns);
+		vs_impair_expire(w->impair, now_ns);
 	look_for_room(w);
 	do
 		while (n < TURN && send_one(w))
@@ -174,7 +174,7 @@ static uint64_t deadline(const struct ref_wire *wire)
 {
 	const struct wire_udp *w = (const struct wire_udp *)wire;
 
-	return w->impair != NULL ? ref_impair_deadline(w->impair) : VS_NEVER;
+	return w->impair != NULL ? vs_impair_deadline(w->impair) : VS_NEVER;
 }
 
 /* ---- what the engine is told about it ---- */
@@ -272,7 +272,7 @@ static void close_wire(struct ref_wire *wire)
 	if (w->dev != NULL && !ref.forked) /* a child keeps its copy: its objects point into it */
 		vs_dev_destroy(w->dev);
 	vs_udpio_close(w->udp);
-	ref_impair_free(w->impair);
+	vs_impair_free(w->impair);
 	if (w->capture != NULL && ref.forked)
 		vs_writer_forget(w->capture);
 	else if (w->capture != NULL && vs_writer_close(w->capture, &err) != VS_OK)
