@@ -35,7 +35,7 @@ labs-tests: labs
 conformance-tests: conformance tests
 dissector-tests: dissector wire event monitor io
 pcaps-tests: wire io
-tracer-tests: tracer
+tracer-tests: tracer drill tests
 EOF
 }
 

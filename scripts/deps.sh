@@ -3,7 +3,7 @@
 #
 # deps.sh - installs the Debian packages that a purpose needs, and says so first.
 #
-#   scripts/deps.sh SET...          SET: build demo unit test apps gui bench rxe fresh all
+#   scripts/deps.sh SET...          SET: build demo unit test apps gui bench rxe browser fresh all
 #   scripts/deps.sh --list SET...   print the packages, one a line, and stop
 #
 # Nothing missing: silent, one dpkg-query, exit 0. Otherwise it prints what is missing and the apt
@@ -49,7 +49,7 @@ test  | cppcheck       | cmd:cppcheck   | make lint
 test  | shellcheck     | cmd:shellcheck | make lint
 test  | mandoc         | cmd:mandoc     | checks the man pages
 test  | iproute2       | cmd:ip         | a veth pair to replay over
-test  | libxml2-utils  | cmd:xmllint    | reads JUnit reports
+test  | libxml2-utils  | cmd:xmllint    | reads JUnit reports, pictures
 test  | python3-jsonschema | -          | checks JSON reports
 apps  | ibverbs-utils  | cmd:ibv_devinfo | programs to run on ref0
 apps  | perftest       | cmd:ib_write_bw | programs to run on ref0
@@ -84,6 +84,7 @@ rxe   | perftest       | cmd:ib_write_bw | programs between rxe and ref0
 rxe   | rdmacm-utils   | cmd:rping      | programs between rxe and ref0
 rxe   | iperf3         | cmd:iperf3     | TCP, to compare with
 rxe   | util-linux     | cmd:setpriv    | ends a guest with its script
+browser | chromium     | cmd:chromium   | looks at the pages of vs-trace
 fresh | debootstrap    | cmd:debootstrap | make check-fresh
 fresh | util-linux     | cmd:pivot_root | make check-fresh
 fresh | git            | cmd:git        | make check-fresh
@@ -95,13 +96,13 @@ expand() {
 	local set
 	for set; do
 		case $set in
-		build | apps | gui | bench | rxe | fresh) echo "$set" ;;
+		build | apps | gui | bench | rxe | browser | fresh) echo "$set" ;;
 		demo) echo build demo ;;
 		unit) echo build unit ;;
 		test) echo build demo unit test ;;
-		all) echo build demo unit test apps gui bench rxe fresh ;;
+		all) echo build demo unit test apps gui bench rxe browser fresh ;;
 		*)
-			echo "deps: no such set: $set (build demo unit test apps gui bench rxe fresh all)" >&2
+			echo "deps: no such set: $set (build demo unit test apps gui bench rxe browser fresh all)" >&2
 			return 2
 			;;
 		esac

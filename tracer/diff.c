@@ -150,8 +150,8 @@ static void compare(const struct side *a, const struct side *b, size_t i, bool s
 
 static void put_event(const struct side *s, size_t i, FILE *f)
 {
-	fprintf(f, "%12.2f  #%-6llu %-8s ", (double)vt_time(s->m, i) / 1000, (unsigned long long)s->m->ev[i].seq,
-		s->m->ev[i].node);
+	fprintf(f, "%12.2f  #%-6llu ", (double)vt_time(s->m, i) / 1000, (unsigned long long)s->m->ev[i].seq);
+	vt_put_padded(f, s->m->ev[i].node, 9);
 	vt_put_safe(f, s->text[i]);
 	fputc('\n', f);
 }

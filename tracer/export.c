@@ -49,7 +49,7 @@ static enum form form_of(const char *name, const char *file)
 	return NO_FORM;
 }
 
-static bool ladder(const struct vt_model *m, const struct vt_options *o, enum form form, FILE *f)
+static bool ladder(struct vt_model *m, const struct vt_options *o, enum form form, FILE *f)
 {
 	struct vs_ladder_options opt = {0};
 	size_t n;
@@ -72,7 +72,7 @@ static bool nothing(const struct vt_model *m, const struct vt_options *o)
 	return true;
 }
 
-static int write_form(const struct vt_model *m, const struct vt_options *o, enum form form)
+static int write_form(struct vt_model *m, const struct vt_options *o, enum form form)
 {
 	struct vt_file out;
 	bool ok = true;

@@ -250,8 +250,7 @@ void vt_export_chrome(const struct vt_model *m, const struct vt_options *o, FILE
 {
 	struct writer w = {m, o, f, false};
 
-	fputs("{\"displayTimeUnit\":\"ns\",\"otherData\":{\"made by\":\"vs-trace " VS_VERSION "\"},\"traceEvents\":[",
-	      f);
+	fputs("{\"displayTimeUnit\":\"ns\",\"otherData\":{\"made by\":\"vs-trace\"},\"traceEvents\":[", f);
 	names(&w);
 	for (size_t i = 0; i < m->n_ops; i++)
 		request(&w, i);

@@ -33,14 +33,19 @@ struct vs_event *vt_selected_events(const struct vt_model *m, const struct vt_op
 	return ev;
 }
 
-void vt_ladder_titles(const struct vt_model *m, struct vs_ladder_options *opt)
+static const char *title_of(void *ctx, const char *name)
 {
-	unsigned n = 0;
+	const struct vt_model *m = ctx;
+	size_t node = vt_find_node(m, name);
 
+	return node != VT_NONE ? m->node[node].title : NULL;
+}
+
+void vt_ladder_titles(struct vt_model *m, struct vs_ladder_options *opt)
+{
 	opt->start_ns = m->start_ns;
-	for (size_t i = 0; i < m->n_nodes && n < 2; i++)
-		if (m->node[i].packets || !m->has_packets)
-			opt->title[n++] = m->node[i].title;
+	opt->title = title_of;
+	opt->title_ctx = m;
 }
 
 struct choice {
@@ -72,7 +77,7 @@ static void choose(const struct choice *c, struct vs_ladder_options *opt)
 	opt->whole = c->whole;
 }
 
-static int draw(const struct vt_model *m, const struct choice *c)
+static int draw(struct vt_model *m, const struct choice *c)
 {
 	struct vs_ladder_options opt = {0};
 	const char *missing[8];

@@ -450,7 +450,7 @@ static size_t complete(struct maker *k, size_t i)
 		return VT_NONE;
 	q->open = place + 1;
 	m->op_of[i] = at;
-	if (q == &p->recv)
+	if (q == &p->recv && e->a[0] == VS_WC_SUCCESS) /* a flush takes no message */
 		join_receive(m, at, i);
 	return at;
 }

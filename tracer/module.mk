@@ -15,3 +15,35 @@ $(B)/obj/tracer/page.o: tracer/page.html conformance/page.awk
 $(TRACER_BIN): $(B)/obj/tracer/main.o $(TRACER_OBJS) $(LIBVS) $(LIBJUDGE) $(LIBWIRE)
 	@mkdir -p $(@D)
 	$(CC) $(OPT) $(SANFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS_VS)
+
+# ---- what a trace is shown as: tests ----
+CHECK_TARGETS  += check-trace-view
+CHECK_PROGRAMS += $(B)/tests/test_trace $(B)/tests/chromecheck $(B)/tests/mkvst
+ASAN_TARGETS   += check-trace-view
+CHECK_DEPS     += browser
+FUZZERS        += tracer/tests/fuzz_trace
+FUZZ_SEEDS_fuzz_trace := tracer/tests/in
+
+$(B)/tests/test_trace: $(B)/obj/tracer/tests/test_trace.o $(B)/obj/transport/tests/runner.o $(TRACER_OBJS) $(LIBVS) $(LIBJUDGE) $(LIBWIRE)
+	@mkdir -p $(@D)
+	$(CC) $(OPT) $(SANFLAGS) $(LDFLAGS) -o $@ $^ $(shell pkg-config --libs check) $(LIBS_VS)
+
+$(B)/tests/chromecheck $(B)/tests/mkvst: $(B)/tests/%: $(B)/obj/tracer/tests/%.o $(LIBVS) $(LIBJUDGE) $(LIBWIRE)
+	@mkdir -p $(@D)
+	$(CC) $(OPT) $(SANFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS_VS) -lm
+
+$(B)/bin/fuzz_trace: $(B)/obj/tracer/tests/fuzz_trace.o $(TRACER_OBJS) $(LIBVS) $(LIBJUDGE) $(LIBWIRE)
+	@mkdir -p $(@D)
+	$(CC) $(OPT) $(SANFLAGS) -fsanitize=fuzzer $(LDFLAGS) -o $@ $^ $(LIBS_VS)
+
+check-trace-view: all $(B)/tests/test_trace $(B)/tests/chromecheck ## vs-trace: every form of a trace against its golden file, the model, strange input, a browser
+	@CK_VERBOSITY=normal $(B)/tests/test_trace
+	@tracer/tests/view.sh $(B)
+
+update-trace-golden: all $(B)/tests/mkvst ## writes the golden files of check-trace-view
+	@tracer/tests/view.sh --update $(B)
+
+trace-inputs: all $(B)/tests/mkvst ## makes the inputs of check-trace-view anew, from pcaps/scenarios
+	@tracer/tests/inputs.sh $(B)
+
+.PHONY: check-trace-view update-trace-golden trace-inputs

@@ -114,6 +114,14 @@ void vt_put_safe(FILE *f, const char *text)
 	}
 }
 
+void vt_put_padded(FILE *f, const char *text, unsigned width)
+{
+	vt_put_safe(f, text);
+	for (const char *c = text; *c != '\0' && width > 0; c++)
+		width -= ((unsigned char)*c & 0xc0) != 0x80; /* bytes that go on with a character take no column */
+	fprintf(f, "%*s", (int)width, "");
+}
+
 void vt_put_json_part(FILE *f, const char *text)
 {
 	const unsigned char *s = (const unsigned char *)text;

@@ -143,6 +143,8 @@ static const char *trigger_of(const struct vt_model *m, size_t i)
 {
 	size_t cause = m->cause[i];
 
+	if (cause != VT_NONE && m->ev[cause].type == VS_EV_RC_RNR_WAIT)
+		return "rnr_nak";
 	if (cause == VT_NONE || m->ev[cause].type != VS_EV_RC_RETRY || m->ev[cause].a[1] == 0)
 		return "unknown";
 	return (const char *)(uintptr_t)m->ev[cause].a[1];

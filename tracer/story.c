@@ -84,9 +84,9 @@ static void list_text(const json_t *list, FILE *f)
 	json_array_foreach (list, i, j) {
 		fprintf(f, "%8lld  %12.2f  ", (long long)json_integer_value(json_object_get(j, "message")),
 			strtod(json_string_value(json_object_get(j, "t")), NULL) / 1000);
-		fprintf(f, "%-24s  %-40s  %s\n", json_string_value(json_object_get(j, "by")),
-			json_string_value(json_object_get(j, "operation")),
-			json_string_value(json_object_get(j, "end")));
+		vt_put_padded(f, json_string_value(json_object_get(j, "by")), 26);
+		vt_put_padded(f, json_string_value(json_object_get(j, "operation")), 42);
+		fprintf(f, "%s\n", json_string_value(json_object_get(j, "end")));
 	}
 }
 

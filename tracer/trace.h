@@ -85,7 +85,7 @@ struct vs_ladder_options;
 /* The events that were asked for, *n of them, to be freed. NULL: no memory. */
 struct vs_event *vt_selected_events(const struct vt_model *m, const struct vt_options *o, size_t *n);
 /* What every ladder of the model has: where its times begin, what its lines are called. */
-void vt_ladder_titles(const struct vt_model *m, struct vs_ladder_options *opt);
+void vt_ladder_titles(struct vt_model *m, struct vs_ladder_options *opt);
 
 /*
  * A file that is written whole: text goes to a temporary file beside PATH, with mode 0600 (a trace holds keys, and may
@@ -102,6 +102,7 @@ void vt_file_abort(struct vt_file *f);
 
 /* Text from a trace or a packet, harmless in a terminal: control characters as '?', what is no UTF-8 too. */
 void vt_put_safe(FILE *f, const char *text);
+void vt_put_padded(FILE *f, const char *text, unsigned width); /* with spaces up to so many columns */
 /* The same as a JSON string with its quotes, without any '<', since JSON stands in HTML, too; and what is in the
  * quotes. */
 void vt_put_json(FILE *f, const char *text);

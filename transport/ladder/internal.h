@@ -42,6 +42,8 @@ struct ladder_view {
 bool ladder_view_init(struct ladder_view *v, const struct vs_event *ev, size_t n, const char *other);
 void ladder_view_free(struct ladder_view *v);
 int ladder_lane(const struct ladder_view *v, const char *node); /* -1: it has none */
+/* What stands over the line of a node. */
+const char *ladder_title(const struct ladder_view *v, const struct vs_ladder_options *opt, unsigned lane);
 /* The line at which the packet of the pkt:tx at i ends, or would have. -1: none. */
 int ladder_other(const struct ladder_view *v, size_t i);
 /* The place of the event that caused event i; LADDER_NONE. */

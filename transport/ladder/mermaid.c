@@ -101,7 +101,7 @@ void vs_ladder_mermaid(const struct vs_event *ev, size_t n, const struct vs_ladd
 	}
 	for (unsigned i = 0; i < d.view.nodes; i++) {
 		fprintf(out, "    participant N%u as ", i);
-		put(&d, opt != NULL && i < 2 && opt->title[i] != NULL ? opt->title[i] : d.view.node[i]);
+		put(&d, ladder_title(&d.view, opt, i));
 		fputc('\n', out);
 	}
 	for (size_t i = 0; i < n; i++) {

@@ -364,11 +364,8 @@ static void head(const struct picture *p)
 		p->width, p->height, p->width, p->height);
 	fprintf(p->out, "<text class=\"t\" x=\"80\" y=\"24\" text-anchor=\"end\">t (us)</text>\n");
 	for (unsigned i = 0; i < p->view.nodes; i++) {
-		const char *title =
-			p->opt != NULL && i < 2 && p->opt->title[i] != NULL ? p->opt->title[i] : p->view.node[i];
-
 		fprintf(p->out, "<text class=\"node\" x=\"%.1f\" y=\"24\" text-anchor=\"middle\">", lane_x(p, (int)i));
-		put(p, title, 40);
+		put(p, ladder_title(&p->view, p->opt, i), 40);
 		fprintf(p->out, "</text><path class=\"lane\" d=\"M%.1f 34V%.1f\"/>\n", lane_x(p, (int)i),
 			p->height - 44);
 	}

@@ -322,7 +322,6 @@ static size_t draw_run(struct ladder *l, size_t i, size_t n)
 
 static void head(const struct ladder *l)
 {
-	const char *title[2] = {l->view.node[0], l->view.node[1]};
 	struct piece p = {.len = 0}, q = {.len = 0};
 
 	fprintf(l->out, "%10s", "t(us)");
@@ -330,11 +329,8 @@ static void head(const struct ladder *l)
 		fputc('\n', l->out);
 		return;
 	}
-	for (unsigned i = 0; i < 2; i++)
-		if (l->opt != NULL && l->opt->title[i] != NULL)
-			title[i] = l->opt->title[i];
-	put(l, &p, title[0], l->width / 2);
-	put(l, &q, title[1], l->side ? room_for(l, STAMP + l->width + 1) : l->width / 2);
+	put(l, &p, ladder_title(&l->view, l->opt, 0), l->width / 2);
+	put(l, &q, ladder_title(&l->view, l->opt, 1), l->side ? room_for(l, STAMP + l->width + 1) : l->width / 2);
 	fputs("  ", l->out);
 	write_piece(l, &p, PLAIN);
 	fprintf(l->out, "%*s", (int)(l->width + (l->side ? 1 : 2) - p.cols - (l->side ? 0 : q.cols)), "");

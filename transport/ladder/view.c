@@ -184,6 +184,13 @@ size_t ladder_cause(const struct ladder_view *v, size_t i)
 	return LADDER_NONE;
 }
 
+const char *ladder_title(const struct ladder_view *v, const struct vs_ladder_options *opt, unsigned lane)
+{
+	const char *title = opt != NULL && opt->title != NULL ? opt->title(opt->title_ctx, v->node[lane]) : NULL;
+
+	return title != NULL ? title : v->node[lane];
+}
+
 int ladder_other(const struct ladder_view *v, size_t i)
 {
 	size_t there = v->pkt[i].rx != LADDER_NONE ? v->pkt[i].rx : v->pkt[i].drop;

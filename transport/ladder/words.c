@@ -228,6 +228,16 @@ static bool silent(const struct vs_event *e)
 	}
 }
 
+/* An event that this version doesn't know: its name, from the line that was kept of it. */
+static void unknown_text(const struct vs_event *e, char *buf, size_t cap)
+{
+	static const char key[] = "\"ev\":\"";
+	const char *line = e->a[0] != 0 ? (const char *)(uintptr_t)e->a[0] : "", *at = strstr(line, key);
+
+	at = at != NULL ? at + strlen(key) : "?";
+	(void)snprintf(buf, cap, "%.*s (not known here)", (int)strcspn(at, "\""), at);
+}
+
 bool ladder_note(const struct ladder_view *v, size_t i, char *buf, size_t cap)
 {
 	const struct vs_event *e = &v->ev[i];
@@ -236,6 +246,10 @@ bool ladder_note(const struct ladder_view *v, size_t i, char *buf, size_t cap)
 
 	if (silent(e))
 		return false;
+	if (e->type == VS_EV_NONE) {
+		unknown_text(e, buf, cap);
+		return true;
+	}
 	if (e->type == VS_EV_VERB_POLL_CQ)
 		return lone_poll(v, i, buf, cap);
 	if (verb_text(e, buf, cap) || rc_text(e, buf, cap))

@@ -31,11 +31,13 @@ struct vs_ladder_options {
 	 * line; below, what stands there otherwise ends at it.
 	 */
 	unsigned columns;
-	bool utf8;            /* box drawing characters and arrows instead of ASCII */
-	bool colour;          /* for terminals: what is lost, refused, repeated, completed */
-	uint64_t start_ns;    /* what times count from; 0: the first event */
-	const char *title[2]; /* what to write over the lines of the first two nodes; NULL: their names */
-	bool whole;           /* long runs are not folded */
+	bool utf8;         /* box drawing characters and arrows instead of ASCII */
+	bool colour;       /* for terminals: what is lost, refused, repeated, completed */
+	uint64_t start_ns; /* what times count from; 0: the first event */
+	bool whole;        /* long runs are not folded */
+	/* What to write over the line of a node; NULL: its name. */
+	const char *(*title)(void *ctx, const char *node);
+	void *title_ctx;
 };
 
 /*
