@@ -46,7 +46,7 @@ wire: vs/err.h vs/psn.h vs/opcode.h vs/reason.h vs/wire.h vs/icrc.h vs/offload.h
 wire: opcodes.def reasons.def mad.def cm.def
 event: vs/event.h vs/vst.h vs/verbs.h events.def
 fault: vs/fault.h vs/impair.h
-core: vs/dev.h vs/mr.h vs/cq.h vs/qp.h vs/conn.h deviations.def counters.def
+core: vs/rig.h vs/dev.h vs/mr.h vs/cq.h vs/qp.h vs/conn.h deviations.def counters.def
 monitor: vs/monitor.h rules.def
 ladder: vs/ladder.h
 sim: vs/sim.h

@@ -18,6 +18,20 @@
 #define FAST_ROUNDS 5u
 #define CNP_PAYLOAD 16u
 
+struct vs_cc_attr vs_cc_usual(uint64_t link_rate_bps)
+{
+	return (struct vs_cc_attr){.enabled = true,
+				   .ecn = 2,
+				   .cnp_tclass = 48 << 2,
+				   .min_cnp_gap_ns = 50000,
+				   .link_rate_bps = link_rate_bps,
+				   .rate_timer_ns = 300000,
+				   .alpha_timer_ns = 55000,
+				   .rate_ai_bps = 40000000,
+				   .rate_hai_bps = 400000000,
+				   .min_rate_bps = 100000000};
+}
+
 static uint64_t link_rate(const struct vs_qp *qp)
 {
 	return qp->dev->attr.cc.link_rate_bps;

@@ -234,16 +234,7 @@ static int add_host(struct sim_target *s, int node)
 
 	memcpy(a.pkeys, o->pkeys, sizeof(a.pkeys));
 	if (o->cc)
-		a.cc = (struct vs_cc_attr){.enabled = true,
-					   .ecn = 2,
-					   .cnp_tclass = 48 << 2,
-					   .min_cnp_gap_ns = 50000,
-					   .link_rate_bps = s->setup.rate_bps != 0 ? s->setup.rate_bps : 25000000000u,
-					   .rate_timer_ns = 300000,
-					   .alpha_timer_ns = 55000,
-					   .rate_ai_bps = 40000000,
-					   .rate_hai_bps = 400000000,
-					   .min_rate_bps = 100000000};
+		a.cc = vs_cc_usual(s->setup.rate_bps != 0 ? s->setup.rate_bps : 25000000000u);
 	i = vs_sim_add_host(s->sim, &a);
 	if (i < 0)
 		return i;

@@ -4,7 +4,7 @@
  * library by hand may set them too. Lists are separated by newlines.
  *
  *   VS_SIM VS_IP VS_IP_MAY_MOVE VS_MTU VS_SEED VS_DEVIATION VS_FAULT VS_CAPTURE VS_TRACE VS_TRACE_MEMORY VS_NODE
- *   VS_COUNTERS VS_EXPLAIN VS_NO_GSO VS_QUIET
+ *   VS_COUNTERS VS_EXPLAIN VS_NO_GSO VS_QUIET VS_DEVICE (traits.c)
  */
 #include <arpa/inet.h>
 #include <stdlib.h>
@@ -151,6 +151,8 @@ int ref_config_read(struct ref_config *c)
 	c->node = path("VS_NODE");
 	c->seed = seed != NULL && seed[0] != '\0' ? strtoull(seed, NULL, 0) : draw_seed();
 	rc = read_addresses(c);
+	if (rc == 0)
+		rc = ref_traits_read(&c->traits, getenv("VS_DEVICE"));
 	if (rc == 0)
 		rc = read_mtu(c);
 	if (rc == 0)

@@ -303,6 +303,7 @@ static int create_device(unsigned i)
 	};
 	int err;
 
+	ref_traits_apply(&ref.config.traits, &attr);
 	ref.dev[i] = ref.wire->ops->create(ref.wire, &attr, &err);
 	if (ref.dev[i] == NULL) {
 		ref_say("the engine can't be created: %s", vs_err_name(err));
@@ -342,6 +343,7 @@ static void forget_everything(void)
 	ref.dev[0] = ref.dev[1] = NULL; /* they go with the wire */
 	ref.n_devs = 0;
 	ref.sim = NULL;
+	ref.link_down = false;
 	if (ref.wire != NULL)
 		ref.wire->ops->close(ref.wire);
 	ref.wire = NULL;

@@ -12,6 +12,7 @@
 #undef ibv_query_port /* a macro that calls the operation; the symbol is for old programs, with a shorter struct */
 
 #define SHORT_PORT_ATTR offsetof(struct ibv_port_attr, port_cap_flags2)
+#define PHYS_LINK_DOWN 3
 #define PHYS_LINK_UP 5
 #define WIDTH_4X 2
 #define SPEED_10G 4
@@ -21,7 +22,7 @@ static void fill_port(const struct vs_dev *dev, struct ibv_port_attr *p)
 	const struct vs_dev_attr *a = vs_dev_attr(dev);
 
 	memset(p, 0, sizeof(*p));
-	p->state = IBV_PORT_ACTIVE;
+	p->state = ref.link_down ? IBV_PORT_DOWN : IBV_PORT_ACTIVE;
 	p->max_mtu = IBV_MTU_4096;
 	p->active_mtu = (enum ibv_mtu)a->active_mtu;
 	p->gid_tbl_len = VS_GID_TABLE_LEN;
@@ -29,11 +30,13 @@ static void fill_port(const struct vs_dev *dev, struct ibv_port_attr *p)
 	p->max_msg_sz = 0x80000000u;
 	p->bad_pkey_cntr = (uint32_t)vs_dev_counter(dev, VS_CNT_BAD_PKEY);
 	p->qkey_viol_cntr = (uint32_t)vs_dev_counter(dev, VS_CNT_QKEY_VIOL);
-	p->pkey_tbl_len = 1;
+	do
+		p->pkey_tbl_len++;
+	while (p->pkey_tbl_len < VS_PKEY_TABLE_LEN && a->pkeys[p->pkey_tbl_len] != 0);
 	p->max_vl_num = 1;
 	p->active_width = WIDTH_4X;
 	p->active_speed = SPEED_10G;
-	p->phys_state = PHYS_LINK_UP;
+	p->phys_state = ref.link_down ? PHYS_LINK_DOWN : PHYS_LINK_UP;
 	p->link_layer = IBV_LINK_LAYER_ETHERNET;
 	p->flags = IBV_QPF_GRH_REQUIRED;
 }

@@ -4,7 +4,7 @@
  *
  *   engine.c      one engine and one progress thread per process; the lock; fork
  *   virtual.c     the simulated wire's time: who moves it, and how threads wait in it;  fds.c: for which descriptors
- *   config.c      settings, which vs-run hands over in the environment
+ *   config.c      settings, which vs-run hands over in the environment;  traits.c: what kind of device it is
  *   wire.h        what the engine's packets travel on;  wire_udp.c: UDP sockets;  impair.c: faults on the way;
  *                 wire_sim.c: two devices on the simulated wire;  trace.c: their events in a file
  *   explain.c     reasons in words on stderr; error numbers
@@ -17,6 +17,7 @@
  *   event.c       completion channels and async events, as real descriptors
  *   names.c       ibv_*_str, rates
  *   cm_link.c     the door for librdmacm.so.1, which is in cm/
+ *   rig.c         the door for who looks after the device from outside: counters, faults, GIDs, the link (vs/rig.h)
  *   clock_link.h  the door for libvs-clock.so, which is in clock/: poll(2) and its like in virtual time
  *   compat.c      what librdmacm and tools use beside the verbs
  *   gen-symbols.sh  the symbol versions of the installed library, stubs for what nobody but its providers calls
@@ -40,18 +41,29 @@
 
 #include "verbs/wire.h"
 #include "vs/dev.h"
+#include "vs/fault.h"
 #include "vs/qp.h"
 
 #define REF_NAME "ref0"
 #define REF_DEVICES 2 /* on the simulated wire; one on sockets */
 
 /* ---- settings ---- */
+/* What the device is made of; 0: the usual. */
+struct ref_traits {
+	bool cc, e2e_credits, privileged_qkey;
+	uint32_t ack_every, window, max_rd_atomic, first_msn;
+	uint16_t pkeys[VS_PKEY_TABLE_LEN];
+};
+int ref_traits_read(struct ref_traits *t, const char *text); /* 0, or EINVAL after a line on stderr */
+void ref_traits_apply(const struct ref_traits *t, struct vs_dev_attr *a);
+
 #define REF_FAULTS 16
 struct ref_config {
 	uint8_t addr[4][16];
 	unsigned n_addrs; /* 0: the first free 127.0.0.N */
 	bool may_move;    /* when the address is taken, too */
 	enum vs_mtu mtu;
+	struct ref_traits traits;
 	uint64_t seed;
 	uint64_t deviations[REF_DEVICES];
 	bool sim, no_gso, explain, counters, quiet;
@@ -80,6 +92,7 @@ struct ref {
 	bool is_child;
 	pthread_t thread;
 	bool has_thread, stopping;
+	bool link_down; /* rig.c */
 	int kick;                          /* eventfd that wakes the thread */
 	unsigned polls;                    /* times that the application has looked for packets itself */
 	uint32_t held;                     /* polls that have left what is to be sent to a later call */

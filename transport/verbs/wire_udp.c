@@ -81,11 +81,29 @@ static void to_engine(struct wire_udp *w, const uint8_t *ip, size_t len, bool ic
 	vs_dev_input(w->dev, VS_LINK_IP, ip, len, &meta, w->now);
 }
 
+/* From this device: faults had their chance when it left. */
+static bool is_own(const struct wire_udp *w, const uint8_t *ip)
+{
+	static const uint8_t mapped[12] = {[10] = 0xff, [11] = 0xff};
+	uint8_t src[16];
+
+	if (ip[0] >> 4 == 4) {
+		memcpy(src, mapped, 12);
+		memcpy(src + 12, ip + 12, 4);
+	} else {
+		memcpy(src, ip + 8, 16);
+	}
+	for (unsigned i = 0; i < w->attr.n_addrs; i++)
+		if (memcmp(w->attr.addr[i], src, 16) == 0)
+			return true;
+	return false;
+}
+
 static void arrived(void *ctx, const uint8_t *ip, size_t len, bool icrc_good)
 {
 	struct wire_udp *w = ctx;
 
-	if (w->impair != NULL)
+	if (w->impair != NULL && !is_own(w, ip))
 		(void)vs_impair_frame(w->impair, false, ip, len, w->now);
 	else
 		to_engine(w, ip, len, icrc_good);
@@ -205,12 +223,14 @@ static struct vs_dev *create(struct ref_wire *wire, struct vs_dev_attr *attr, in
 	attr->has_room_ctx = w->udp;
 	attr->max_mcast_grp = VS_UDPIO_GROUPS;
 	attr->neighbour = neighbour;
-	attr->rc_window = vs_udpio_window(w->udp, vs_mtu_bytes(w->mtu));
+	if (attr->rc_window == 0)
+		attr->rc_window = vs_udpio_window(w->udp, vs_mtu_bytes(w->mtu));
 	if (attr->rc_window > 1024)
 		attr->rc_window = 1024;
 	/* Of many QPs each has its turn rarely: so that an acknowledge comes before the ACK timer of the first packet.
 	 */
-	attr->ack_every = attr->rc_window / 4 < ACK_EVERY ? attr->rc_window / 4 : ACK_EVERY;
+	if (attr->ack_every == 0)
+		attr->ack_every = attr->rc_window / 4 < ACK_EVERY ? attr->rc_window / 4 : ACK_EVERY;
 	if (w->trace != NULL) {
 		attr->name = w->node;
 		attr->sink = ref_trace_sink(w->trace);
@@ -223,6 +243,31 @@ static uint64_t now(const struct ref_wire *wire)
 {
 	(void)wire;
 	return ref_real_now();
+}
+
+static int fault(struct ref_wire *wire, const char *rule, char *why, size_t cap)
+{
+	struct wire_udp *w = self(wire);
+	struct vs_fault_error err;
+
+	if (w->impair == NULL)
+		w->impair = ref_impair_new(&ref.config, pass, w);
+	if (w->impair == NULL)
+		return ENOMEM;
+	if (rule == NULL)
+		vs_impair_clear(w->impair);
+	else if (vs_impair_add(w->impair, rule, strlen(rule), &err) != VS_OK) {
+		(void)snprintf(why, cap, "column %u: %s", err.column, err.text);
+		return EINVAL;
+	}
+	return 0;
+}
+
+static const char *idle_fault(const struct ref_wire *wire)
+{
+	const struct wire_udp *w = (const struct wire_udp *)wire;
+
+	return w->impair != NULL ? vs_impair_idle(w->impair) : NULL;
 }
 
 static int join(struct ref_wire *wire, const uint8_t gid[16])
@@ -378,8 +423,8 @@ static int open_all(struct wire_udp *w, const struct ref_config *c)
 
 struct ref_wire *ref_wire_udp(const struct ref_config *config, int *err)
 {
-	static const struct ref_wire_ops ops = {receive, send_packets, deadline, now,       create,
-						join,    leave,        counters, close_wire};
+	static const struct ref_wire_ops ops = {receive, send_packets, deadline, now,   create,    join,
+						leave,   counters,     close_wire, fault, idle_fault};
 	struct wire_udp *w = calloc(1, sizeof(*w));
 
 	if (w == NULL) {

@@ -87,6 +87,9 @@ struct vs_cc_attr {
 	uint32_t rate_ai_bps, rate_hai_bps, min_rate_bps;
 };
 
+/* That of most adapters: ECT(0) on data, CNPs of DSCP 48 at most every 50 us, DCQCN with the constants of its paper. */
+struct vs_cc_attr vs_cc_usual(uint64_t link_rate_bps);
+
 struct vs_dev_attr {
 	const char *name;              /* "A": node name in events; copied, at most 15 bytes */
 	struct vs_allocator allocator; /* alloc NULL: refused */

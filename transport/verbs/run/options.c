@@ -27,6 +27,8 @@ static const char usage[] =
 	"  --ip ADDRESS       the device's address, IPv4 or IPv6 (up to four times; default: the first free "
 	"127.0.0.N)\n"
 	"  --mtu BYTES        largest path MTU: 256 512 1024 2048 4096 (default)\n"
+	"  --set WORDS        what kind of device it is: cc (congestion control), e2e_credits, privileged_qkey, ack_every=N,\n"
+	"                     window=N, max_rd_atomic=N, msn=N, pkeys=KEY,KEY\n"
 	"  --pair             start a server and a client on two addresses: the client is the same program with the\n"
 	"                     server's address appended, or what stands behind a '::', where @server is that address\n"
 	"  --sim              two devices, ref0 (10.0.0.1) and ref1 (10.0.0.2), on a simulated wire inside the "
@@ -197,6 +199,7 @@ enum {
 	OPT_EXPLAIN,
 	OPT_COUNTERS,
 	OPT_TRACE_MEMORY,
+	OPT_SET,
 	OPT_SEED,
 	OPT_NO_GSO,
 	OPT_NETNS,
@@ -210,6 +213,7 @@ enum {
 static const struct option options[] = {
 	{"ip", required_argument, NULL, OPT_IP},
 	{"mtu", required_argument, NULL, OPT_MTU},
+	{"set", required_argument, NULL, OPT_SET},
 	{"pair", no_argument, NULL, OPT_PAIR},
 	{"capture", required_argument, NULL, OPT_CAPTURE},
 	{"fault", required_argument, NULL, OPT_FAULT},
@@ -249,6 +253,9 @@ static int take_value(struct run_options *o, int opt, char *value)
 	case OPT_MTU:
 		o->mtu = value;
 		return check_mtu(value);
+	case OPT_SET:
+		o->traits = value;
+		return 0; /* the library knows the words */
 	case OPT_CAPTURE:
 		o->capture = value;
 		return absolute("capture", &o->capture);
@@ -344,6 +351,7 @@ int run_parse(struct run_options *o, int argc, char **argv)
 		case OPT_FAULT:
 		case OPT_DEVIATION:
 		case OPT_SEED:
+		case OPT_SET:
 			rc = take_value(o, opt, optarg);
 			break;
 		default:

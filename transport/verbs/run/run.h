@@ -25,7 +25,7 @@
 struct run_options {
 	const char *ip[RUN_ADDRS];
 	unsigned n_ip;
-	const char *mtu, *seed;
+	const char *mtu, *seed, *traits;
 	const char *capture, *trace; /* absolute */
 	const char *fault[RUN_RULES], *deviation[RUN_RULES];
 	unsigned n_fault, n_deviation;

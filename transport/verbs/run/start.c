@@ -100,6 +100,7 @@ int run_environment(const struct run_options *o)
 	set("VS_SIM", o->sim ? "1" : NULL);
 	set("VS_IP_MAY_MOVE", o->may_move ? "1" : NULL);
 	set("VS_MTU", o->mtu);
+	set("VS_DEVICE", o->traits);
 	set("VS_SEED", o->seed);
 	set("VS_CAPTURE", o->capture);
 	set("VS_TRACE", o->trace);
