@@ -6,6 +6,7 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/in6.h>
 #include <netinet/udp.h>
 #include <stdlib.h>
 #include <string.h>
@@ -48,10 +49,13 @@ static const char *text_of(const union udp_address *a, char text[INET6_ADDRSTRLE
 
 bool udp_dont_fragment(int fd, int family)
 {
-	int v4 = IP_PMTUDISC_DO, v6 = IPV6_PMTUDISC_DO, on = 1;
+	int v4 = IP_PMTUDISC_DO, v6 = IPV6_PMTUDISC_DO, on = 1, off = 0;
 
 	if (family == AF_INET)
 		return setsockopt(fd, IPPROTO_IP, IP_MTU_DISCOVER, &v4, sizeof(v4)) == 0;
+	/* The flow label is that of the packet, or 0. */
+	(void)setsockopt(fd, IPPROTO_IPV6, IPV6_FLOWINFO_SEND, &on, sizeof(on));
+	(void)setsockopt(fd, IPPROTO_IPV6, IPV6_AUTOFLOWLABEL, &off, sizeof(off));
 	return setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &on, sizeof(on)) == 0 &&
 	       setsockopt(fd, IPPROTO_IPV6, IPV6_MTU_DISCOVER, &v6, sizeof(v6)) == 0;
 }
@@ -123,6 +127,7 @@ void udp_receive_options(struct vs_udpio *u, int fd, int family)
 		(void)setsockopt(fd, IPPROTO_IPV6, IPV6_RECVHOPLIMIT, &on, sizeof(on));
 		/* RoCEv2 has no UDP checksum (A17.3.2.1); over IPv6 the kernel drops what has none, unless told. */
 		(void)setsockopt(fd, IPPROTO_UDP, UDP_NO_CHECK6_RX, &on, sizeof(on));
+		(void)setsockopt(fd, IPPROTO_IPV6, IPV6_FLOWINFO, &on, sizeof(on));
 	}
 }
 

@@ -19,6 +19,7 @@
 #include "vs/udpio.h"
 #include "vs/wire.h"
 
+#define USUAL_TTL 64u
 #define HEAD_V4 28u /* IP and UDP header */
 #define HEAD_V6 48u
 
@@ -119,7 +120,7 @@ struct vs_udpio {
 	struct mmsghdr out[VS_UDPIO_BATCH];
 	struct iovec out_iov[VS_UDPIO_BATCH];
 	struct {
-		_Alignas(struct cmsghdr) char bytes[64];
+		_Alignas(struct cmsghdr) char bytes[96];
 	} out_control[VS_UDPIO_BATCH];
 	union udp_address out_to[VS_UDPIO_BATCH];
 

@@ -6,6 +6,7 @@
  * is written over its end.
  */
 #define _GNU_SOURCE /* sendmmsg, recvmmsg */
+#include <linux/in6.h>
 #include <netinet/udp.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -34,6 +35,7 @@ struct read_info {
 	const union udp_address *from, *to;
 	uint16_t segment; /* bytes of each packet but the last */
 	uint8_t tclass, ttl;
+	uint32_t flow_label;
 	uint64_t stamp;
 };
 
@@ -80,7 +82,8 @@ static uint8_t *write_headers(const struct read_info *r, uint8_t *bth, size_t le
 	ip = bth - HEAD_V6;
 	memset(ip, 0, 40);
 	ip[0] = (uint8_t)(0x60 | r->tclass >> 4);
-	ip[1] = (uint8_t)(r->tclass << 4);
+	ip[1] = (uint8_t)(r->tclass << 4 | r->flow_label >> 16);
+	put16(ip + 2, r->flow_label & 0xffff);
 	put16(ip + 4, (uint32_t)(8 + len));
 	ip[6] = IPPROTO_UDP;
 	ip[7] = r->ttl;
@@ -211,6 +214,11 @@ static void read_control(struct msghdr *h, struct read_info *r)
 		} else if (c->cmsg_level == IPPROTO_IPV6 && c->cmsg_type == IPV6_TCLASS) {
 			memcpy(&v, CMSG_DATA(c), sizeof(v));
 			r->tclass = (uint8_t)v;
+		} else if (c->cmsg_level == IPPROTO_IPV6 && c->cmsg_type == IPV6_FLOWINFO) {
+			uint32_t info;
+
+			memcpy(&info, CMSG_DATA(c), sizeof(info));
+			r->flow_label = ntohl(info) & 0xfffff;
 		}
 	}
 }

@@ -64,6 +64,16 @@ static uint8_t tclass(const struct udp_frame *f)
 	return (uint8_t)(v4(f) ? f->ip[1] : f->ip[0] << 4 | f->ip[1] >> 4);
 }
 
+static uint8_t ttl(const struct udp_frame *f)
+{
+	return v4(f) ? f->ip[8] : f->ip[7];
+}
+
+static uint32_t flow_label(const struct udp_frame *f)
+{
+	return v4(f) ? 0 : (uint32_t)(f->ip[1] & 15) << 16 | get16(f->ip + 2);
+}
+
 static uint16_t bytes(const struct udp_frame *f)
 {
 	return (uint16_t)(f->len - f->head);
@@ -72,6 +82,7 @@ static uint16_t bytes(const struct udp_frame *f)
 static bool same_flow(const struct udp_frame *a, const struct udp_frame *b)
 {
 	return a->head == b->head && sport(a) == sport(b) && a->addr == b->addr && tclass(a) == tclass(b) &&
+	       ttl(a) == ttl(b) && flow_label(a) == flow_label(b) &&
 	       memcmp(destination(a), destination(b), address_len(a)) == 0;
 }
 
@@ -149,6 +160,7 @@ static void to_peer(union udp_address *to, const struct udp_frame *f)
 	}
 	to->v6.sin6_family = AF_INET6;
 	to->v6.sin6_port = htons(VS_UDP_PORT_ROCE);
+	to->v6.sin6_flowinfo = htonl(flow_label(f)); /* as it is, unless somebody has leased it (ipv6(7)) */
 	memcpy(&to->v6.sin6_addr, destination(f), 16);
 }
 
@@ -167,7 +179,7 @@ static void control(struct vs_udpio *u, unsigned m, const struct udp_frame *f, u
 {
 	struct msghdr *h = &u->out[m].msg_hdr;
 	uint16_t size = bytes(f);
-	int tc = tclass(f);
+	int tc = tclass(f), hops = ttl(f);
 
 	memset(&u->out_control[m], 0, sizeof(u->out_control[m]));
 	h->msg_control = &u->out_control[m];
@@ -178,6 +190,10 @@ static void control(struct vs_udpio *u, unsigned m, const struct udp_frame *f, u
 		add_control(h, IPPROTO_IP, IP_TOS, &tc, sizeof(tc));
 	else if (tc != 0)
 		add_control(h, IPPROTO_IPV6, IPV6_TCLASS, &tc, sizeof(tc));
+	if (hops != 0 && hops != USUAL_TTL && v4(f))
+		add_control(h, IPPROTO_IP, IP_TTL, &hops, sizeof(hops));
+	else if (hops != 0 && hops != USUAL_TTL)
+		add_control(h, IPPROTO_IPV6, IPV6_HOPLIMIT, &hops, sizeof(hops));
 	if (h->msg_controllen == 0)
 		h->msg_control = NULL;
 }

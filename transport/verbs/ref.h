@@ -92,7 +92,7 @@ struct ref {
 	bool is_child;
 	pthread_t thread;
 	bool has_thread, stopping;
-	bool link_down; /* rig.c */
+	bool link_down;                    /* rig.c */
 	int kick;                          /* eventfd that wakes the thread */
 	unsigned polls;                    /* times that the application has looked for packets itself */
 	uint32_t held;                     /* polls that have left what is to be sent to a later call */

@@ -40,7 +40,8 @@ struct ref_wire_ops {
 	void (*leave)(struct ref_wire *w, const uint8_t gid[16]);
 	void (*counters)(const struct ref_wire *w); /* its own, on stderr; NULL: none */
 	void (*close)(struct ref_wire *w);
-	/* One rule more, NULL: none any more; 0, or an errno with `why`. And one that never acted, or NULL. NULL: it can't. */
+	/* One rule more, NULL: none any more; 0, or an errno with `why`. And one that never acted, or NULL. NULL: it
+	 * can't. */
 	int (*fault)(struct ref_wire *w, const char *rule, char *why, size_t cap);
 	const char *(*idle_fault)(const struct ref_wire *w);
 };

@@ -423,7 +423,7 @@ static int open_all(struct wire_udp *w, const struct ref_config *c)
 
 struct ref_wire *ref_wire_udp(const struct ref_config *config, int *err)
 {
-	static const struct ref_wire_ops ops = {receive, send_packets, deadline, now,   create,    join,
+	static const struct ref_wire_ops ops = {receive, send_packets, deadline,   now,   create,    join,
 						leave,   counters,     close_wire, fault, idle_fault};
 	struct wire_udp *w = calloc(1, sizeof(*w));
 

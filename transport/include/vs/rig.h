@@ -4,8 +4,8 @@
  * /sys, of its network interface and of the cable. Found by dlsym(lib, VS_RIG_SYMBOL) in our libibverbs.so.1, and in no
  * other.
  *
- * All of it holds for the device of this process, once a context is open. What it is made of (congestion control, P_Keys,
- * how often an ACK is asked for ...) is said before that, in the environment: VS_DEVICE, in vs-run(1).
+ * All of it holds for the device of this process, once a context is open. What it is made of (congestion control,
+ * P_Keys, how often an ACK is asked for ...) is said before that, in the environment: VS_DEVICE, in vs-run(1).
  */
 #ifndef VS_RIG_H
 #define VS_RIG_H
@@ -21,13 +21,14 @@ struct vs_rig {
 	unsigned version; /* VS_RIG_VERSION */
 	uint64_t (*counter)(enum vs_counter c);
 	/*
-	 * A rule more for what goes out and comes in (vs/fault.h; its nodes are "me" and "peer"; what the device sends to
-	 * itself is judged once), NULL: none any more. 0, or an errno with `why`.
+	 * A rule more for what goes out and comes in (vs/fault.h; its nodes are "me" and "peer"; what the device sends
+	 * to itself is judged once), NULL: none any more. 0, or an errno with `why`.
 	 */
 	int (*fault)(const char *rule, char *why, size_t cap);
 	/* Name of a rule that had no packet to act on; NULL: none. */
 	const char *(*idle_fault)(void);
-	/* One entry of the GID table, and the events that follow. Its packets still come by the sockets that are open. */
+	/* One entry of the GID table, and the events that follow. Its packets still come by the sockets that are open.
+	 */
 	int (*set_gid)(unsigned index, const struct vs_gid_entry *gid);
 	int (*set_link)(bool up);
 };
