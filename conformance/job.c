@@ -143,7 +143,7 @@ static void run_vector(const struct vc_options *o, const struct vc_case *c, unsi
 	}
 }
 
-json_t *vc_job_run(const struct vc_options *o, const struct vc_case *c, unsigned vector)
+static json_t *run_here(const struct vc_options *o, const struct vc_case *c, unsigned vector)
 {
 	static struct vc_record record;
 	struct vc_violation violation = {.found = false};
@@ -171,4 +171,14 @@ json_t *vc_job_run(const struct vc_options *o, const struct vc_case *c, unsigned
 		vc_set_details(result, c, &record, o->html != NULL);
 	vc_record_clear(&record);
 	return result;
+}
+
+json_t *vc_job_run(const struct vc_options *o, const struct vc_case *c, unsigned vector)
+{
+	json_t *result = run_here(o, c, vector);
+
+	if (o->verbs == NULL || !vc_fresh_wanted())
+		return result;
+	json_decref(result);
+	return vc_fresh_run(o, c, vector, run_here);
 }

@@ -74,7 +74,11 @@ bool vc_peer_is_nearer(const struct vc_peer *p, int encap, const uint8_t a[16], 
 bool vc_peer_beside(const struct vc_peer *p, int encap, unsigned number, char text[VC_ADDRESS]);
 
 /* peer_udp.c: *busy says that another address may do. */
-struct vc_peer *vc_peer_udp(const uint8_t gid[16], bool *busy, char *why, size_t cap);
+struct vc_udp_addresses {
+	uint8_t ipv4[16], ipv6[16]; /* zeros: none */
+	uint8_t src[16];            /* another one that scripts may send from; zeros: none */
+};
+struct vc_peer *vc_peer_udp(const struct vc_udp_addresses *a, bool *busy, char *why, size_t cap);
 /* peer_frame.c */
 struct vc_peer *vc_peer_frame(const struct vc_peer_spec *s, unsigned number, char *why, size_t cap);
 

@@ -18,6 +18,7 @@
 struct peer_udp {
 	struct vc_peer p; /* first */
 	struct vs_udpio *io;
+	struct vc_udp_addresses at;
 	vc_peer_fn *fn; /* whom what is being received is for */
 	void *ctx;
 };
@@ -38,14 +39,32 @@ static int udp_fd(const struct vc_peer *p)
 	return vs_udpio_fd(((const struct peer_udp *)p)->io);
 }
 
-/* What a socket writes itself is not the script's to choose. */
-static const char *not_by_socket(const struct vc_peer *peer, const struct vs_pkt *p)
+static bool is_own(const struct peer_udp *u, const uint8_t *ipv4)
 {
-	if (p->encap != VS_ENCAP_ROCEV2_IPV4 || p->eth.vlan_count > 0 || p->eth.ethertype != VS_ETHERTYPE_IPV4)
-		return "a UDP socket sends RoCEv2 over IPv4 alone";
-	if (p->ipv4.ihl != 5 || p->ipv4.id != 0 || p->ipv4.frag != 0x4000 || p->ipv4.protocol != IPPROTO_UDP ||
-	    p->ipv4.total_len != p->udp.len + 20 || p->ipv4.ttl != 64 ||
-	    memcmp(p->ipv4.src, peer->gid[EN_ROCEV2_IPV4] + 12, 4) != 0)
+	return memcmp(ipv4, u->at.ipv4 + 12, 4) == 0 || (u->at.src[15] != 0 && memcmp(ipv4, u->at.src + 12, 4) == 0);
+}
+
+/* What a socket writes itself is not the script's to choose. */
+static bool is_plain_ipv4(const struct peer_udp *u, const struct vs_pkt *p)
+{
+	return p->eth.ethertype == VS_ETHERTYPE_IPV4 && p->ipv4.ihl == 5 && p->ipv4.id == 0 && p->ipv4.frag == 0x4000 &&
+	       p->ipv4.protocol == IPPROTO_UDP && p->ipv4.total_len == p->udp.len + 20 && p->ipv4.ttl != 0 &&
+	       is_own(u, p->ipv4.src);
+}
+
+static bool is_plain_ipv6(const struct peer_udp *u, const struct vs_pkt *p)
+{
+	return p->eth.ethertype == VS_ETHERTYPE_IPV6 && p->grh.ipver == 6 && p->grh.nxthdr == IPPROTO_UDP &&
+	       p->grh.paylen == p->udp.len && p->grh.hoplmt != 0 && memcmp(p->grh.sgid, u->at.ipv6, 16) == 0;
+}
+
+static const char *not_by_socket(const struct peer_udp *u, const struct vs_pkt *p)
+{
+	bool v4 = p->encap == VS_ENCAP_ROCEV2_IPV4;
+
+	if (p->eth.vlan_count > 0 || (!v4 && p->encap != VS_ENCAP_ROCEV2_IPV6))
+		return "a UDP socket sends RoCEv2 alone";
+	if (v4 ? !is_plain_ipv4(u, p) : !is_plain_ipv6(u, p))
 		return "a UDP socket writes the IP header itself";
 	if (p->udp.dport != VS_UDP_PORT_ROCE || p->udp.csum != 0)
 		return "a UDP socket writes the UDP header itself";
@@ -62,8 +81,8 @@ static const char *udp_send(struct vc_peer *p, const uint8_t *frame, size_t len)
 	if (len <= ETH_LEN || len - ETH_LEN > VS_UDPIO_FRAME ||
 	    vs_pkt_parse(&k, VS_LINK_ETHERNET, 0, frame, len, len, VS_PARSE_ANY_PORT) != VS_OK)
 		return "a UDP socket sends no such frame";
-	why = not_by_socket(p, &k);
-	if (why == NULL && (size_t)k.udp.len + 20 + ETH_LEN != len)
+	why = not_by_socket(self(p), &k);
+	if (why == NULL && (size_t)k.udp.len + (k.encap == VS_ENCAP_ROCEV2_IPV4 ? 20 : 40) + ETH_LEN != len)
 		why = "a UDP socket writes the lengths itself";
 	if (why != NULL)
 		return why;
@@ -132,14 +151,22 @@ static const struct vc_peer_ops ops = {.close = udp_close,
 				       .leave = udp_leave,
 				       .resolve = udp_resolve};
 
-struct vc_peer *vc_peer_udp(const uint8_t gid[16], bool *busy, char *why, size_t cap)
+static void add(struct vs_udpio_attr *a, const uint8_t gid[16])
 {
-	struct vs_udpio_attr a = {.n_addrs = 1, .no_gso = true, .stamps = true};
+	if (gid[15] != 0)
+		memcpy(a->addr[a->n_addrs++], gid, 16);
+}
+
+struct vc_peer *vc_peer_udp(const struct vc_udp_addresses *at, bool *busy, char *why, size_t cap)
+{
+	struct vs_udpio_attr a = {.no_gso = true, .stamps = true};
 	struct peer_udp *u = calloc(1, sizeof(*u));
 	struct vs_io_error err = {.text = "no memory"};
 	int code = VS_ERR_IO;
 
-	memcpy(a.addr[0], gid, 16);
+	add(&a, at->ipv4);
+	add(&a, at->ipv6);
+	add(&a, at->src);
 	if (u != NULL)
 		u->io = vs_udpio_open(&a, &code, &err);
 	*busy = code == VS_ERR_BUSY;
@@ -150,7 +177,10 @@ struct vc_peer *vc_peer_udp(const uint8_t gid[16], bool *busy, char *why, size_t
 	}
 	u->p.ops = &ops;
 	u->p.jitter_ns = JITTER_NS;
-	u->p.has[EN_ROCEV2_IPV4] = true;
-	memcpy(u->p.gid[EN_ROCEV2_IPV4], gid, 16);
+	u->at = *at;
+	u->p.has[EN_ROCEV2_IPV4] = at->ipv4[15] != 0;
+	u->p.has[EN_ROCEV2_IPV6] = at->ipv6[15] != 0;
+	memcpy(u->p.gid[EN_ROCEV2_IPV4], at->ipv4, 16);
+	memcpy(u->p.gid[EN_ROCEV2_IPV6], at->ipv6, 16);
 	return &u->p;
 }

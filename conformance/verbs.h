@@ -8,6 +8,8 @@
  *   verbs_object.c   protection domains, memory, queues, address handles
  *   verbs_qp.c       queue pairs
  *   verbs_work.c     work requests, completions, events
+ *   verbs_rig.c      what is beside the verbs: counters, faults, the port, limits
+ *   verbs_fresh.c    vectors that want a device with other settings, in a process of their own
  *
  * The target `agent` (remote.h) is the same with the device on another host.
  *
@@ -22,6 +24,7 @@
 #include "drill/target.h"
 #include "lag.h"
 #include "peer.h"
+#include "vs/rig.h"
 
 /* Calls of libibverbs that are no inline functions: return type, name, arguments. */
 #define VC_IBV_CALLS(X)                                                                                    \
@@ -30,6 +33,7 @@
 	X(const char *, get_device_name, (struct ibv_device *))                                            \
 	X(struct ibv_context *, open_device, (struct ibv_device *))                                        \
 	X(int, query_device, (struct ibv_context *, struct ibv_device_attr *))                             \
+	X(int, query_port, (struct ibv_context *, uint8_t, struct _compat_ibv_port_attr *))                \
 	X(int, query_gid, (struct ibv_context *, uint8_t, int, union ibv_gid *))                           \
 	X(struct ibv_pd *, alloc_pd, (struct ibv_context *))                                               \
 	X(int, dealloc_pd, (struct ibv_pd *))                                                              \
@@ -76,6 +80,7 @@ struct vc_verbs {
 #undef X
 	/* What ibv_query_gid_ex calls; NULL: this libibverbs is older. */
 	int (*gid_ex)(struct ibv_context *, uint32_t, uint32_t, struct ibv_gid_entry *, uint32_t, size_t);
+	const struct vs_rig *rig; /* ref0's; NULL: it has none */
 	struct ibv_context *ctx;
 	struct ibv_device_attr attr;
 	struct vc_gids gids;
@@ -91,6 +96,9 @@ struct vc_verbs {
  * a second call gives the same.
  */
 struct vc_verbs *vc_verbs_open(const struct vc_options *o, char *why, size_t cap);
+/* In a process that has forked: what is open is its parent's. */
+void vc_verbs_forget(void);
+bool vc_verbs_tried(void);
 /* The library of this host alone. */
 bool vc_library_open(struct vc_verbs *v, char *why, size_t cap);
 /* The device alone. With keep_address ref0 takes the address that its environment says. */
@@ -101,6 +109,29 @@ void vc_gid_found(struct vc_gids *g, const struct vc_peer *peer, unsigned index,
 bool vc_gids_resolve(struct vc_gids *g, struct vc_peer *peer, char *why, size_t cap);
 /* ::ffff:127.x.y.z, different for every process and every number. */
 void vc_loopback(uint8_t gid[16], unsigned number);
+
+/* That ref0 is to have beside the usual one; NULL: none. */
+extern const char *vc_another_address;
+
+/* ---- verbs_fresh.c ---- */
+
+/* What a script wants of ref0 beyond the usual. */
+struct vc_wish {
+	char traits[256]; /* VS_DEVICE */
+	uint32_t mtu;     /* of the port, in bytes; 0: the usual */
+	bool ipv6, port;  /* the latter: the GID table or the link change */
+	uint8_t src[16];  /* an address that is not the peer's, from which he sends; zeros: none */
+};
+/* NULL: the device is what the script wants. Otherwise why not; vc_fresh_wanted says whether a fresh one could be. */
+const char *vc_wish_missing(const struct vc_verbs *v, const struct dr_setup *s, bool peer_is_chosen);
+/* In a fresh process, before the device is opened. */
+bool vc_wish_grant(const struct dr_setup *s, char *why, size_t cap);
+bool vc_is_fresh(void);
+const uint8_t *vc_fresh_ipv6(void);     /* the peer's address of IPv6; NULL: it has none */
+const uint8_t *vc_foreign_source(void); /* that the peer is to have; NULL: none */
+bool vc_fresh_wanted(void);             /* once */
+json_t *vc_fresh_run(const struct vc_options *o, const struct vc_case *c, unsigned vector,
+		     json_t *(*run)(const struct vc_options *, const struct vc_case *, unsigned));
 
 /* ---- one run ---- */
 
@@ -159,7 +190,10 @@ struct vc_target {
 	int groups_fd; /* a lock; -1: none */
 	struct vc_waiting waiting[VC_WAITING];
 	unsigned n_waiting;
-	struct vc_remote *remote; /* of the target `agent` */
+	struct vc_remote *remote;       /* of the target `agent` */
+	uint64_t counter[VS_CNT_COUNT]; /* when the run began */
+	bool has_counter[VS_CNT_COUNT];
+	bool faults;
 	char lacks[128], gone[768];
 };
 
@@ -173,6 +207,9 @@ struct dr_target *vc_target_open(void *ctx, const struct dr_setup *s, char *why,
 void vc_object_ops(struct dr_target_ops *ops);
 void vc_qp_ops(struct dr_target_ops *ops);
 void vc_work_ops(struct dr_target_ops *ops);
+void vc_rig_ops(struct dr_target_ops *ops);
+void vc_counters_begin(struct vc_target *t);
+uint32_t vc_active_mtu(const struct vc_verbs *v);
 
 struct vh *vc_handle(struct vc_target *t, enum obj_kind kind, int node,
 		     void *object); /* NULL: no memory, or object is NULL */

@@ -65,6 +65,12 @@ static bool load(struct vc_verbs *v, const char *path, char *why, size_t cap)
 #undef X
 	if ((p = dlsym(lib, "_ibv_query_gid_ex")) != NULL) /* since version 36 */
 		memcpy((void *)&v->gid_ex, &p, sizeof(p));
+	if ((p = dlsym(lib, VS_RIG_SYMBOL)) != NULL) {
+		const struct vs_rig *(*rig)(void);
+
+		memcpy((void *)&rig, &p, sizeof(p));
+		v->rig = rig()->version == VS_RIG_VERSION ? rig() : NULL;
+	}
 	return true;
 }
 
@@ -83,15 +89,22 @@ void vc_loopback(uint8_t gid[16], unsigned number)
 	gid[15] = (uint8_t)(n % 256 == 255 ? 254 : n % 256);
 }
 
+const char *vc_another_address;
+
 /* ref0 reads its settings when it is opened; most that are there already are the user's. */
 static void settings_of_ref0(unsigned number, bool keep_address)
 {
-	char text[INET_ADDRSTRLEN];
+	const char *more = vc_another_address;
+	char text[INET_ADDRSTRLEN + 48];
 	uint8_t gid[16];
 
 	vc_loopback(gid, 2 * number);
-	if (inet_ntop(AF_INET, gid + 12, text, sizeof(text)) != NULL)
+	if (inet_ntop(AF_INET, gid + 12, text, INET_ADDRSTRLEN) != NULL) {
+		size_t n = strlen(text);
+
+		(void)snprintf(text + n, sizeof(text) - n, "%s%s", more != NULL ? "\n" : "", more != NULL ? more : "");
 		(void)setenv("VS_IP", text, !keep_address);
+	}
 	(void)setenv("VS_QUIET", "1", 0);
 	(void)setenv("VS_NO_GSO", "1", 1);
 }

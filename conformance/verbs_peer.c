@@ -21,12 +21,16 @@
 /* Of ref0, which nobody has asked for: at an address that nobody else has. */
 static bool open_beside_ref0(struct vc_verbs *v, char *why, size_t cap)
 {
+	struct vc_udp_addresses at = {.src = {0}};
 	bool busy = true;
-	uint8_t gid[16];
 
+	if (vc_fresh_ipv6() != NULL)
+		memcpy(at.ipv6, vc_fresh_ipv6(), 16);
+	if (vc_foreign_source() != NULL)
+		memcpy(at.src, vc_foreign_source(), 16);
 	for (unsigned i = 0; v->peer == NULL && busy && i < TRIES; i++) {
-		vc_loopback(gid, 2 * i + 1);
-		v->peer = vc_peer_udp(gid, &busy, why, cap);
+		vc_loopback(at.ipv4, 2 * i + 1);
+		v->peer = vc_peer_udp(&at, &busy, why, cap);
 	}
 	return v->peer != NULL;
 }
@@ -142,10 +146,10 @@ static bool open_all(struct vc_verbs *v, const struct vc_options *o, char *why, 
 }
 
 static struct vc_verbs the_device; /* of this process */
+static bool tried, good;
 
 struct vc_verbs *vc_verbs_open(const struct vc_options *o, char *why, size_t cap)
 {
-	static bool tried, good;
 	static char reason[640];
 
 	/* An agent that has died is replaced. */
@@ -160,6 +164,18 @@ void vc_verbs_close(void)
 {
 	vc_peer_close(the_device.peer);
 	the_device.peer = NULL;
+}
+
+void vc_verbs_forget(void)
+{
+	vc_verbs_close();
+	memset(&the_device, 0, sizeof(the_device));
+	tried = good = false;
+}
+
+bool vc_verbs_tried(void)
+{
+	return tried;
 }
 
 /* Opening changes what is loaded into a process: the parent of the workers keeps away from that. */

@@ -184,35 +184,6 @@ static bool t_idle(struct dr_target *dt)
 	return vc_now_ns() - t->heard_ns > SETTLE_NS;
 }
 
-/* ---- what only a simulator has ---- */
-
-static int t_fault(struct dr_target *dt, const char *rule)
-{
-	return rule == NULL ? VS_OK : vc_lacks(vc_self(dt), "faults act in the simulator alone");
-}
-
-static const char *t_idle_fault(struct dr_target *dt)
-{
-	(void)dt;
-	return NULL;
-}
-
-static int t_set_gid(struct dr_target *dt, int node, unsigned index, const uint8_t gid[16], int encap)
-{
-	(void)node;
-	(void)index;
-	(void)gid;
-	(void)encap;
-	return vc_lacks(vc_self(dt), "libibverbs changes no GID table");
-}
-
-static int t_set_port(struct dr_target *dt, int node, bool up)
-{
-	(void)node;
-	(void)up;
-	return vc_lacks(vc_self(dt), "libibverbs takes no port down");
-}
-
 /* The way to a node, in an encapsulation that device and peer have. */
 static int t_av(struct dr_target *dt, int node, int encap, struct vs_av *av)
 {
@@ -238,31 +209,6 @@ static void t_mark(struct dr_target *dt, const char *text)
 	vc_emit(vc_self(dt), &ev);
 }
 
-static uint32_t t_limit(struct dr_target *dt, int node, enum dr_limit what)
-{
-	const struct ibv_device_attr *a = &vc_self(dt)->v->attr;
-	const int limits[] = {
-		[DR_MAX_QP] = a->max_qp,
-		[DR_MAX_CQ] = a->max_cq,
-		[DR_MAX_MR] = a->max_mr,
-		[DR_MAX_MW] = a->max_mw,
-		[DR_MAX_SRQ] = a->max_srq,
-		[DR_MAX_AH] = a->max_ah,
-		[DR_MAX_PD] = a->max_pd,
-		[DR_MAX_QP_WR] = a->max_qp_wr,
-		[DR_MAX_SRQ_WR] = a->max_srq_wr,
-		[DR_MAX_CQE] = a->max_cqe,
-		[DR_MAX_SGE] = a->max_sge,
-		[DR_MAX_INLINE] = -1,
-		[DR_MAX_RD_ATOMIC] = a->max_qp_rd_atom,
-	};
-
-	(void)node;
-	if (limits[what] < 0)
-		(void)vc_lacks(vc_self(dt), "libibverbs does not say how much inline data the device takes");
-	return limits[what] < 0 ? 0 : (uint32_t)limits[what];
-}
-
 /* ---- opening ---- */
 
 /* Multicast groups are those of the host: one run at a time uses them. -1: it can't be helped. */
@@ -285,6 +231,8 @@ static void t_destroy(struct dr_target *dt)
 	if (t->v->failed)
 		vc_watch_failed();
 	vc_handles_free(t);
+	if (t->faults)
+		(void)t->ops.fault(dt, NULL);
 	vc_remote_close(t);
 	if (t->groups_fd >= 0)
 		close(t->groups_fd);
@@ -309,8 +257,6 @@ static const char *beyond(const struct vc_peer *peer, const struct stmt *st)
 	const char *why = NULL;
 
 	for (; st != NULL && why == NULL; st = st->next) {
-		if (st->kind == S_DEVICE)
-			return "the script sets up a device, which only the simulator can";
 		if (st->kind == S_LINK)
 			return "the script sets up a link, which only the simulator can";
 		for (const struct option *o = st->opt; o != NULL && peer != NULL && !peer->whole; o = o->next)
@@ -323,7 +269,7 @@ static const char *beyond(const struct vc_peer *peer, const struct stmt *st)
 }
 
 /* What the script needs and this target has not; NULL: nothing. */
-static const char *lacking(const struct vc_verbs *v, const struct dr_setup *s, bool hazardous)
+static const char *lacking(const struct vc_verbs *v, const struct dr_setup *s, const struct vc_options *o)
 {
 	const struct {
 		const char *need;
@@ -332,15 +278,14 @@ static const char *lacking(const struct vc_verbs *v, const struct dr_setup *s, b
 	} rows[] = {
 		{"cm", false, VC_NO_CM},
 		{"flush", false, "libibverbs has no FLUSH in this version"},
-		{"port", false, "libibverbs takes no port down"},
-		{"cc", false, "libibverbs turns no congestion control on"},
+		{"port", v->rig != NULL, "nobody takes this port down"},
 		{"lrh", false, "the device is on Ethernet"},
 		{"local", false, "the device is on Ethernet"},
 		{"srq", v->attr.max_srq > 0, "the device has no shared receive queues"},
 		{"mw", v->attr.max_mw > 0, "the device has no memory windows"},
 		{"atomic", v->attr.atomic_cap != IBV_ATOMIC_NONE, "the device has no atomic operations"},
 		{"mcast", v->attr.max_mcast_grp > 0, "the device has no multicast"},
-		{"hazard", v->reference || hazardous,
+		{"hazard", v->reference || o->hazardous,
 		 "packets like these have crashed or hung devices: --hazardous runs the case all the same"},
 	};
 	const char *why;
@@ -350,17 +295,14 @@ static const char *lacking(const struct vc_verbs *v, const struct dr_setup *s, b
 			return rows[i].why;
 	if (s->p->raw_peer && v->peer == NULL)
 		return "there is no peer: --peer gives one";
-	why = vc_no_way(v, s->encap, s->p->raw_peer);
-	if (why != NULL)
-		return why;
 	if (s->p->vlan >= 0 && v->peer != NULL && !v->peer->whole)
 		return "a UDP socket sends no VLAN tags";
 	if (s->p->vlan >= 0 && (v->peer == NULL || v->peer->vlan != s->p->vlan))
 		return "the script is about another VLAN than that of the peer: vlan= says which it is in";
-	for (unsigned n = 0; n < s->p->n_nodes; n++)
-		if (s->node[n].pkeys[0] != 0)
-			return "the script sets up a table of P_Keys, which only the simulator can";
-	return beyond(v->peer, s->p->first);
+	why = beyond(v->peer, s->p->first);
+	if (why == NULL)
+		why = vc_wish_missing(v, s, o->peer_at.kind != VC_PEER_NONE);
+	return why != NULL ? why : vc_no_way(v, s->encap, s->p->raw_peer);
 }
 
 static void set_ops(struct vc_target *t)
@@ -374,17 +316,13 @@ static void set_ops(struct vc_target *t)
 		.idle = t_idle,
 		.lag_ns = t_lag_ns,
 		.send = t_send,
-		.fault = t_fault,
-		.idle_fault = t_idle_fault,
 		.av = t_av,
 		.mark = t_mark,
-		.limit = t_limit,
-		.set_gid = t_set_gid,
-		.set_port = t_set_port,
 	};
 	vc_object_ops(&t->ops);
 	vc_qp_ops(&t->ops);
 	vc_work_ops(&t->ops);
+	vc_rig_ops(&t->ops);
 	if (t->v->link != NULL)
 		vc_remote_ops(&t->ops);
 	t->t = (struct dr_target){.ops = &t->ops,
@@ -408,14 +346,19 @@ static void discard(void *ctx, uint64_t stamp_ns, const uint8_t *frame, size_t l
 struct dr_target *vc_target_open(void *ctx, const struct dr_setup *s, char *why, size_t cap, bool *skip)
 {
 	const struct vc_options *o = ctx;
-	struct vc_verbs *v = vc_verbs_open(o, why, cap);
 	void *pd = NULL, *channel = NULL;
 	struct vc_target *t;
 	const char *missing;
+	struct vc_verbs *v;
 
+	if (vc_is_fresh() && !vc_verbs_tried() && !vc_wish_grant(s, why, cap)) {
+		*skip = true;
+		return NULL;
+	}
+	v = vc_verbs_open(o, why, cap);
 	if (v == NULL)
 		return NULL;
-	missing = lacking(v, s, o->hazardous);
+	missing = lacking(v, s, o);
 	if (missing != NULL) {
 		(void)snprintf(why, cap, "%s", missing);
 		*skip = true;
@@ -444,6 +387,7 @@ struct dr_target *vc_target_open(void *ctx, const struct dr_setup *s, char *why,
 	}
 	t->pd = pd;
 	t->channel = channel;
+	vc_counters_begin(t);
 	vc_lag_watch(&t->lag, vc_now_ns(), true);
 	return &t->t;
 }

@@ -305,14 +305,6 @@ static int t_async(struct dr_target *dt, int node, struct vs_async *a)
 
 /* ---- what libibverbs has no calls for ---- */
 
-static uint64_t t_counter(struct dr_target *dt, int node, enum vs_counter c)
-{
-	(void)node;
-	(void)c;
-	(void)vc_lacks(vc_self(dt), "libibverbs tells no counters");
-	return 0;
-}
-
 static enum vs_reason t_reason(struct dr_target *dt, int node)
 {
 	(void)dt;
@@ -404,7 +396,6 @@ void vc_work_ops(struct dr_target_ops *ops)
 	ops->cq_arm = t_cq_arm;
 	ops->comp_event = t_comp_event;
 	ops->async = t_async;
-	ops->counter = t_counter;
 	ops->reason = t_reason;
 	ops->listen = t_listen;
 	ops->connect = t_connect;

@@ -128,6 +128,8 @@ bool ag_run_begin(struct ag_session *s, char *why, size_t cap)
 	vc_object_ops(&t->ops);
 	vc_qp_ops(&t->ops);
 	vc_work_ops(&t->ops);
+	vc_rig_ops(&t->ops);
+	vc_counters_begin(t);
 	s->t = t;
 	if (t->ops.pd_create(&t->t, 0, &pd) < 0 || t->ops.channel_create(&t->t, 0, &channel) < 0) {
 		(void)snprintf(why, cap, "the device has no protection domain left");

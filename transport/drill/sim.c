@@ -152,6 +152,7 @@ static uint32_t t_limit(struct dr_target *t, int node, enum dr_limit what)
 		[DR_MAX_SGE] = a->max_sge,
 		[DR_MAX_INLINE] = a->max_inline,
 		[DR_MAX_RD_ATOMIC] = a->max_rd_atomic,
+		[DR_MAX_MTU] = vs_mtu_bytes(a->active_mtu),
 	};
 
 	return limits[what];

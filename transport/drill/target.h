@@ -50,7 +50,8 @@ enum dr_limit {
 	DR_MAX_CQE,
 	DR_MAX_SGE,
 	DR_MAX_INLINE,
-	DR_MAX_RD_ATOMIC
+	DR_MAX_RD_ATOMIC,
+	DR_MAX_MTU /* the active one of the port, in bytes */
 };
 struct dr_setup {
 	const struct vs_drill *d;

@@ -132,6 +132,7 @@ const struct word dr_limit_words[] = {
 	{"max_sge", DR_MAX_SGE},
 	{"max_inline", DR_MAX_INLINE},
 	{"max_rd_atomic", DR_MAX_RD_ATOMIC},
+	{"max_mtu", DR_MAX_MTU},
 	{NULL, 0},
 };
 /* Attributes of a queue pair, as masks. */
