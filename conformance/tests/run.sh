@@ -220,7 +220,7 @@ t 0 "a script on ref0" "1 vectors in" --device ref0 RSP-017
 t 0 "and it passes" "1 PASS" --device ref0 RSP-017
 script RSP-017 N "$ladder"$'peer> ACK psn=+0 msn=1\ndut cqe wr=1 RECV SUCCESS'
 t 1 "and fails" "|<------ ACK fffffa msn=1" --device ref0 RSP-017
-script RSP-017 N "$ladder"$'peer> ACK psn=+0 msn=1 ttl=3\ndut cqe wr=1 SEND SUCCESS'
+script RSP-017 N "$ladder"$'peer> ACK psn=+0 msn=1 ip_id=3\ndut cqe wr=1 SEND SUCCESS'
 t 127 "what a socket can't send is a SKIP" "a UDP socket writes the IP header itself" -v --device ref0 RSP-017
 script RSP-017 N $'target sim "it is about virtual time"\n'"$qp"$'\ndut state RESET'
 t 127 "target sim is for the simulator alone" "it is about virtual time" -v --device ref0 RSP-017
@@ -228,6 +228,20 @@ script RSP-017 N $'node A B\nqp A.q <-> B.q rc\nmr A.src len=64\nmr B.dst len=64
 t 0 "two ends on one device need no peer" "1 PASS" --device ref0 --peer loop RSP-017
 VS_DEVIATION=atomic_replay_lost t 0 "settings of ref0 are the user's" "1 PASS" --device ref0 RSP-017
 VS_DEVIATION=nonsense t 2 "and when they are wrong it is said" "--device ref0: " --device ref0 RSP-017
+
+# What is beside the verbs: settings, faults, counters, addresses.
+script RSP-017 N $'device dut mtu=1024 msn=0x41\nqp dut.q <-> peer rc\nmr dut.b len=64 access=local_write,remote_write\nexpect dut.max_mtu == 1024\npeer> WRITE_ONLY psn=+0 va=b data=8 ackreq\npeer< ACK psn=+0 msn=0x42'
+t 0 "a device with settings of its own" "1 PASS" --device ref0 RSP-017
+script RSP-017 N $'node A B\ndevice A mtu=1024\nqp A.q <-> B.q rc state=INIT'
+t 127 "one device is not two" "can't be set up in two ways" -v --device ref0 RSP-017
+script RSP-017 N $'qp dut.q <-> peer rc timeout=14\nmr dut.b len=64\nfault drop 1st data from dut\ndut post send wr=1 b\npeer< SEND_ONLY psn=+0\npeer> ACK psn=+0 msn=1\ndut cqe wr=1 SEND SUCCESS\ndut counter local_ack_timeout_err == 1'
+t 0 "a fault on the wire of ref0, and a counter" "1 PASS" --device ref0 RSP-017
+script RSP-017 N $'qp dut.q <-> peer rc\nfault drop 1st data from dut\nwait 1ms'
+t 1 "a fault that found nothing" "drop 1st data from me" --device ref0 RSP-017
+if unshare -n true 2>/dev/null || unshare -rn true 2>/dev/null; then
+	script RSP-017 N $'encap rocev2-ipv6\nqp dut.q <-> peer rc flow_label=0x12345 hop_limit=9\nmr dut.b len=64\ndut post send wr=1 b\npeer< SEND_ONLY psn=+0 flow_label=0x12345 hop_limit=9\npeer> ACK psn=+0 msn=1\ndut cqe wr=1 SEND SUCCESS'
+	t 0 "ref0 and its peer over IPv6" "1 PASS" --device ref0 RSP-017
+fi
 
 # ---- doctor ----
 

@@ -450,6 +450,7 @@ static bool is_memory(struct parser *ps)
 	const struct token *t = ps->t;
 	int node = dr_node(ps, t);
 	const struct obj *o;
+	int limit;
 
 	if (node >= 0 && dr_same(&t[1], "."))
 		t += 2;
@@ -457,6 +458,8 @@ static bool is_memory(struct parser *ps)
 		node = -1;
 	o = t->kind == T_WORD ? dr_lookup(ps, node, t) : NULL;
 	if (dr_same(&t[1], "(")) /* rnr_time(CODE) */
+		return false;
+	if (node >= 0 && o == NULL && dr_find(dr_limit_words, t, &limit)) /* dut.max_sge */
 		return false;
 	return t->kind == T_WORD && (o == NULL || dr_same(&t[1], "[") || (o->kind == O_MR && !dr_same(&t[1], ".")));
 }

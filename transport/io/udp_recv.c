@@ -82,7 +82,7 @@ static uint8_t *write_headers(const struct read_info *r, uint8_t *bth, size_t le
 	ip = bth - HEAD_V6;
 	memset(ip, 0, 40);
 	ip[0] = (uint8_t)(0x60 | r->tclass >> 4);
-	ip[1] = (uint8_t)(r->tclass << 4 | r->flow_label >> 16);
+	ip[1] = (uint8_t)((uint32_t)r->tclass << 4 | r->flow_label >> 16);
 	put16(ip + 2, r->flow_label & 0xffff);
 	put16(ip + 4, (uint32_t)(8 + len));
 	ip[6] = IPPROTO_UDP;
