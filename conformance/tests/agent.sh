@@ -149,11 +149,15 @@ if pgrep -f "^$tmp/agent" >/dev/null; then no "an agent was left behind"; else o
 
 # ---- the same verdicts ----
 
+# But for what ref0 becomes in a process of the runner's own: it is set up, gets other addresses, loses packets on request.
+alone='the script sets up the device|the MTU of the port is another|nobody takes this port down|nobody is on the wire who could'
+alone+='|an agent does not tell this limit|writes the IP header itself|no GID of RoCEv2 over IPv6|whether congestion control is on'
+alone+='|nobody changes the addresses of this device'
+
 if [ $# -gt 1 ]; then
-	"$conform" -q --agent "$agent" --device ref0 --json "$tmp/agent.json" "${@:3}" >"$tmp/out" 2>&1 || no "the suite behind an agent"
+	"$conform" -q --agent "$agent" --device ref0 --json "$tmp/agent.json" >"$tmp/out" 2>&1 || no "the suite behind an agent"
 	"$conform" diff "$2" "$tmp/agent.json" >"$tmp/diff" 2>&1 || true
-	grep -- '->' "$tmp/diff" | grep -v -- '-> -' >"$tmp/out" || true # those that were left out
-	if [ -s "$tmp/out" ] || ! [ -s "$tmp/diff" ]; then no "other verdicts behind an agent"; else ok; fi
+	if grep -e '->' "$tmp/diff" | grep -vE -- "-> SKIP  .*($alone)" >"$tmp/out"; then no "other verdicts behind an agent"; else ok; fi
 fi
 
 printf '%d passed, %d failed\n' $passed $failed
