@@ -146,7 +146,7 @@ static bool open_all(struct vc_verbs *v, const struct vc_options *o, char *why, 
 }
 
 static struct vc_verbs the_device; /* of this process */
-static bool tried, good;
+static bool tried, opened;
 
 struct vc_verbs *vc_verbs_open(const struct vc_options *o, char *why, size_t cap)
 {
@@ -154,10 +154,10 @@ struct vc_verbs *vc_verbs_open(const struct vc_options *o, char *why, size_t cap
 
 	/* An agent that has died is replaced. */
 	if (!tried || (o->agent != NULL && (the_device.link == NULL || the_device.link->over[0] != '\0')))
-		good = open_all(&the_device, o, reason, sizeof(reason));
+		opened = open_all(&the_device, o, reason, sizeof(reason));
 	tried = true;
 	(void)snprintf(why, cap, "%s", reason);
-	return good ? &the_device : NULL;
+	return opened ? &the_device : NULL;
 }
 
 void vc_verbs_close(void)
@@ -170,7 +170,7 @@ void vc_verbs_forget(void)
 {
 	vc_verbs_close();
 	memset(&the_device, 0, sizeof(the_device));
-	tried = good = false;
+	tried = opened = false;
 }
 
 bool vc_verbs_tried(void)
