@@ -289,7 +289,7 @@ struct vc_known {
 };
 int vc_known_read(struct vc_known *k, const char *path);
 void vc_known_free(struct vc_known *k);
-/* FAIL and WARN become XFAIL, PASS and VARIANT become XPASS, where a line fits. */
+/* FAIL, WARN and INCONCLUSIVE become XFAIL, PASS and VARIANT become XPASS, where a line fits. */
 void vc_known_apply(struct vc_known *k, json_t *result);
 /* {"device", "variants": {"ID[vector]": ["name", ...]}} */
 int vc_profile_write(const json_t *report, const char *path);

@@ -80,8 +80,8 @@ static void set_remote(struct ibv_send_wr *w, const struct vs_send_wr *wr)
 	}
 	if (wr->opcode == VS_WR_LOCAL_INV || wr->opcode == VS_WR_SEND_WITH_INV)
 		w->invalidate_rkey = wr->invalidate_rkey;
-	else
-		w->imm_data = htonl(wr->imm_data);
+	else if (wr->opcode == VS_WR_SEND_WITH_IMM || wr->opcode == VS_WR_RDMA_WRITE_WITH_IMM)
+		w->imm_data = htonl(wr->imm_data); /* librxe refuses a bind that has any */
 }
 
 static int t_post_send(struct dr_target *dt, void *qp, const struct vs_send_wr *wr)
@@ -119,8 +119,10 @@ static int t_post_send(struct dr_target *dt, void *qp, const struct vs_send_wr *
 		if (wr->opcode == VS_WR_BIND_MW)
 			set_bind(&w, wr, mw);
 		code = h->qp->context->ops.post_send(h->qp, &w, &bad);
+		/* The key is the application's to keep up (ibv_bind_mw(3)): librxe says with the next bind what it was.
+		 */
 		if (wr->opcode == VS_WR_BIND_MW && code == 0)
-			mw->rkey = wr->bind.rkey;
+			mw->rkey = mw->mw->rkey = wr->bind.rkey;
 	}
 	if (code < 0)
 		code = errno;

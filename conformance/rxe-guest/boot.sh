@@ -48,7 +48,7 @@ exec 4<>"$tmp/in"
 setpriv --pdeathsig KILL qemu-system-x86_64 -accel tcg,thread=multi -cpu max -machine q35 -nodefaults -no-user-config -no-reboot \
 	-m "$mb" -smp "$cpus" -display none -monitor none -serial "file:$console" \
 	-kernel "$kernel/vmlinux" -initrd "$initramfs" \
-	-append "console=ttyS0 quiet loglevel=3 oops=panic panic=-1 rdinit=/init $words" \
+	-append "console=ttyS0 quiet loglevel=3 oops=panic panic=-1 no_timer_check rdinit=/init $words" \
 	-chardev stdio,id=port,signal=off -device virtio-serial-pci -device virtserialport,chardev=port,name=verbscope \
 	"$@" <"$tmp/in" 2>"$tmp/errors" 4>&- &
 qemu=$!

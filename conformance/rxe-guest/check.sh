@@ -1,48 +1,72 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
 #
-# check.sh BUILD_FOLDER KERNEL... - make check-rxe: for each kernel, programs on rxe alone (does the guest work at all?). What went
-# wrong is shown with the guest's console. Nothing is left running, however this ends.
+# check.sh BUILD_FOLDER KERNEL... - make check-rxe: the conformance suite on rxe of each kernel, all at the same time, and then programs
+# between it and ref0 (RXE_PROGRAMS=all: more of them). The suite passes when vs-conform says so (what is known of rxe is in
+# conformance/profiles) and at least ROWS rows of the inventory were executed. Reports are in
+# BUILD_FOLDER/check-rxe. Nothing is left running, however this ends.
 set -euo pipefail
 export LC_ALL=C
 build=$(cd "${1:?which build folder?}" && pwd)
 shift
 here=$(cd "$(dirname "$0")" && pwd)
-# shellcheck source=guest.sh
-. "$here/guest.sh"
-tmp=$(mktemp -d)
-trap 'guest_kill; rm -rf "$tmp"' EXIT
+out=$build/check-rxe passed=0 failed=0
+ROWS=380
+declare -A running=()
+mkdir -p "$out"
+trap '[ ${#running[@]} = 0 ] || { kill "${running[@]}" 2>/dev/null || true; wait; }' EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM HUP
-passed=0 failed=0
-mkdir -p "$build/check-rxe"
 
-result() { # name, exit code, file of output
-	if [ "$2" = 0 ]; then
+result() { # name, what is wrong; "": nothing
+	if [ -z "$2" ]; then
 		echo "ok   $1"
 		passed=$((passed + 1))
-		return
+	else
+		echo "FAIL $1: $2"
+		failed=$((failed + 1))
 	fi
-	echo "FAIL $1 ($2)"
-	tail -n 20 "$3" | sed 's/^/     | /'
-	failed=$((failed + 1))
 }
 
-# A device and a program of rdma-core: two processes of one guest.
-alone() { # kernel
-	local rc=0 out=$tmp/$1.out log=$build/rxe/$1/console.log
-	{
-		guest_start -l "$log" "$build/rxe/$1" "$build/rxe/$1/guest.cpio" \
-			-netdev "dgram,id=n0,local.type=unix,local.path=$tmp/guest,remote.type=unix,remote.path=$tmp/peer" \
-			-device virtio-net-pci,netdev=n0,host_mtu=4300,mac=52:54:00:00:00:01 &&
-			guest_run 'ibv_rc_pingpong -d rxe0 -g 1 -c -n 100 & sleep 1; ibv_rc_pingpong -d rxe0 -g 1 -c -n 100 10.77.0.1' &&
-			guest_stop
-	} >"$out" 2>&1 || rc=$?
-	guest_kill
-	[ $rc = 0 ] || tr -d '\r' <"$log" | tail -n 20 >>"$out"
-	result "rxe of $(cat "$build/rxe/$1/release") runs ibv_rc_pingpong" $rc "$out"
+# Rows of which a vector was executed. A TAP line: "ok 12 - RSP-017[mtu=256] ... # SKIP why".
+rows() {
+	awk '/^(not )?ok / && !/# SKIP/ { sub(/^(not )?ok [0-9]+ - /, ""); sub(/[[ ].*/, ""); if (!seen[$0]++) n++ } END { print n + 0 }' "$1"
 }
 
-for kernel; do alone "$kernel"; done
-echo "$passed passed, $failed failed" | tee "$build/check-rxe/summary"
+suite_has_ended() { # kernel, exit code
+	local report=$out/rxe-$1 wrong='' n=0 c
+	[ ! -e "$report.tap" ] || n=$(rows "$report.tap")
+	if [ "$2" != 0 ]; then
+		wrong="vs-conform ended with $2"
+	elif [ "$n" -lt $ROWS ]; then
+		wrong="fewer than $ROWS rows were executed"
+	fi
+	[ -z "$wrong" ] || tail -n 200 "$report.txt"
+	for c in "$report".console.*; do [ ! -e "$c" ] || echo "a guest had something to say: $c"; done
+	tail -n 1 "$report.txt"
+	result "the suite on rxe of $(cat "$build/rxe/$1/release"): $n rows" "$wrong"
+}
+
+start=$SECONDS
+for kernel; do
+	"$here/suite.sh" "$build" "$kernel" "$out/rxe-$kernel" &
+	running[$kernel]=$!
+done
+for kernel; do
+	rc=0
+	wait "${running[$kernel]}" || rc=$?
+	unset "running[$kernel]"
+	suite_has_ended "$kernel" $rc
+done
+echo "$((SECONDS - start)) s for the suite"
+for kernel; do
+	"$here/interop.sh" "$build" "$kernel" "${RXE_PROGRAMS:-short}" >"$out/programs-$kernel.txt" 2>&1 &
+	running[$kernel]=$!
+	rc=0
+	wait $! || rc=$?
+	unset "running[$kernel]"
+	cat "$out/programs-$kernel.txt"
+	[ $rc = 127 ] || result "programs between ref0 and rxe of $kernel" "$([ $rc = 0 ] || echo "exit code $rc")"
+done
+echo "$passed passed, $failed failed" | tee "$out/summary"
 [ $failed = 0 ]

@@ -53,7 +53,7 @@ skeleton() {
 	ln -s ../usr/lib/x86_64-linux-gnu "$root/lib/x86_64-linux-gnu"
 	cp "$(program busybox)" "$root/bin/busybox"
 	# Its shell would take its own ip for the real one: dash is the shell.
-	for a in cat cut dmesg echo env grep head insmod kill ls mkdir mount poweroff rm sed sleep sync tail test timeout touch true uname; do
+	for a in cat cut dmesg echo env grep head insmod kill ls mkdir mount poweroff readlink rm sed sleep sync tail test timeout touch true uname; do
 		ln -s busybox "$root/bin/$a"
 	done
 	add "$(program dash)" bin/sh

@@ -25,5 +25,8 @@ rxe-guest: $(KERNEL:%=$(B)/rxe/%/guest.cpio)
 check-rxe: all rxe-guest ## the Linux soft-RoCE driver in a guest: the suite, and programs between it and ref0 (KERNEL=6.12: that one alone)
 	@$(RXE)/check.sh $(B) $(KERNEL)
 
-.PHONY: rxe-guest check-rxe
+bench-rxe: all rxe-guest ## ref0 and the Linux soft-RoCE driver side by side in one guest (ROUNDS=3)
+	@set -e; for k in $(KERNEL); do $(RXE)/bench.sh $(B) $$k $(or $(ROUNDS),3); done
+
+.PHONY: rxe-guest check-rxe bench-rxe
 .PRECIOUS: $(RXE_KERNELS:%=$(B)/rxe/%/complete)
