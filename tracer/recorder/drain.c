@@ -19,8 +19,8 @@
 
 #include "recorder.h"
 
-#define BUSY_NS 1000000  /* between looks, while there is something */
-#define IDLE_NS 20000000 /* while there is nothing */
+#define BUSY_NS 1000000 /* between looks, while there is something */
+#define IDLE_NS 4000000 /* while there is nothing */
 #define CLOCK_NS 1000000000u
 #define HIGH_FD 400 /* out of the way of programs that count on small numbers */
 

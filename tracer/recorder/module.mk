@@ -43,3 +43,21 @@ check-trace-record: $(TRACER_BIN) $(RECORD_LIB) $(VERBS_LIB) $(CM_LIB) $(CLOCK_L
 	@tracer/tests/recorder.sh $(B)
 
 .PHONY: check-trace-record
+
+# With a sanitizer its runtime is preloaded in front.
+ifneq ($(SAN),)
+$(B)/obj/tracer/run.o: CPPFLAGS += -DVS_PRELOAD_FIRST='"$(shell $(CC) -print-file-name=libasan.so)"'
+endif
+ASAN_TARGETS += check-trace-why check-trace-record
+
+BENCH_RECORD := $(B)/tests/bench_record
+
+$(BENCH_RECORD): $(call obj,tracer/tests/bench_record.c)
+	@mkdir -p $(@D)
+	$(CC) $(OPT) $(LDFLAGS) -o $@ $^ -libverbs
+
+bench-trace: $(RECORD_LIB) $(VERBS_LIB) $(RUN_BIN) $(BENCH_RECORD) ## what recording costs a call, and programs of perftest
+	@scripts/deps.sh apps
+	@tracer/tests/bench.sh $(B) $(or $(ROUNDS),5)
+
+.PHONY: bench-trace

@@ -14,7 +14,7 @@
 #include <stdint.h>
 
 #define REC_MAGIC 0x31434552534156u /* "VSREC1" */
-#define REC_RING_SLOTS 16384u       /* a power of two */
+#define REC_RING_SLOTS 32768u       /* a power of two */
 #define REC_NAME 32
 #define REC_TEXT 24 /* in one record */
 

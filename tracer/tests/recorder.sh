@@ -76,8 +76,8 @@ installed() {
 	else
 		echo "skip ibv_rc_pingpong: it is not installed (scripts/deps.sh apps does that)"
 	fi
-	if python3 -c 'import pyverbs.device' 2>/dev/null; then
-		run --ref0 --netns --ip 127.0.0.1 --light -- python3 -c '
+	if /usr/bin/python3 -c 'import pyverbs.device' 2>/dev/null; then
+		run --ref0 --netns --ip 127.0.0.1 --light -- /usr/bin/python3 -c '
 from pyverbs.device import Context
 from pyverbs.pd import PD
 from pyverbs.mr import MR
@@ -108,7 +108,7 @@ bad_ends() {
 }
 
 full_disk() {
-	local limit=$((9 * 1024)) rc=0
+	local limit=$((14 * 1024)) rc=0
 	if ! unshare -rm true 2>/dev/null; then
 		echo "skip a full disk: no user namespaces here"
 		return
@@ -116,7 +116,7 @@ full_disk() {
 	mkdir -p "$tmp/small"
 	# shellcheck disable=SC2016 # expanded there
 	timeout 120 unshare -rm bash -c 'mount -t tmpfs -o size='$limit'k tmpfs "$1" && cd "$1" &&
-		{ vs-trace run -o t --sim --seed 1 --light -- "$2" write n=60000 2>err >/dev/null || true; cat err; ls -l t; tail -c 300 t/calls-*.vst; vs-trace report t | head -5; }' \
+		{ vs-trace run -o t --sim --seed 1 --light -- "$2" write n=100000 2>err >/dev/null || true; cat err; ls -l t; tail -c 300 t/calls-*.vst; vs-trace report t | head -5; }' \
 		sh "$tmp/small" "$tests/victim" >"$tmp/full" 2>&1 || rc=$?
 	cp "$tmp/full" "$tmp/err"
 	has "a full disk: the trace says what is missing" 'the disk took no more' "$tmp/full"
