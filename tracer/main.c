@@ -11,6 +11,7 @@ static const struct command {
 } commands[] = {
 	{"why", vt_why, "say why a request failed, did not complete, or was slow"},
 	{"dma", vt_dma, "list what the devices read and wrote of the programs' memory, and audit it"},
+	{"merge", vt_merge, "make one trace of the records of several programs, devices and hosts"},
 	{"run", vt_run, "run a program and record what it calls, and what comes of it"},
 	{"ladder", vt_ladder, "draw what happened: verbs, packets between the nodes, losses and repeats"},
 	{"story", vt_story, "tell one operation step by step, from its post to its completion"},

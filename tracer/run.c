@@ -3,6 +3,7 @@
  * run.c - `vs-trace run`: a program with the recorder preloaded, and on the reference device with what the device
  * itself can tell, in a folder.
  */
+#include <dirent.h>
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -10,6 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "merge.h"
 #include "run.h"
 
 #define CMD "run"
@@ -130,6 +132,34 @@ static int start_and_wait(struct run *r, char **argv)
 	return 0;
 }
 
+static int is_vst(const struct dirent *d)
+{
+	size_t n = strlen(d->d_name);
+
+	return n > 4 && strcmp(d->d_name + n - 4, ".vst") == 0;
+}
+
+/* Several processes that talked to each other: what one sent and the other took becomes one packet, in trace.vst. */
+static int join_records(const struct run *r)
+{
+	static char path[RUN_PROCESSES][PATH_MAX];
+	char *list[RUN_PROCESSES];
+	struct dirent **found = NULL;
+	int n = scandir(r->dir, &found, is_vst, alphasort), rc = VT_OK;
+
+	for (int i = 0; i < n; i++) {
+		if (i < RUN_PROCESSES && snprintf(path[i], PATH_MAX, "%s/%s", r->dir, found[i]->d_name) < PATH_MAX)
+			list[i] = path[i];
+		else
+			rc = VT_USAGE;
+		free(found[i]);
+	}
+	free(found);
+	if (rc == VT_OK && n > 2 && n <= MERGE_SOURCES)
+		rc = merge_files(CMD, list, n, r->dir, false);
+	return rc == VT_OK ? 0 : RUN_FAILED;
+}
+
 int vt_run(int argc, char **argv)
 {
 	static struct run r;
@@ -153,7 +183,9 @@ int vt_run(int argc, char **argv)
 		vt_complain(CMD, "%s", err);
 		return RUN_FAILED;
 	}
-	rc = vt_run_meta(&r);
+	rc = r.device == RUN_SYSTEM || r.device == RUN_SIM || r.light ? 0 : join_records(&r);
+	if (rc == 0)
+		rc = vt_run_meta(&r);
 	vt_run_tell(&r);
 	return rc != 0 ? rc : r.code;
 }

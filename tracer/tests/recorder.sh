@@ -123,9 +123,47 @@ full_disk() {
 	has "its last line is whole" '"ev":"rec:end".*}$' "$tmp/full"
 }
 
+# A record whose clock is five seconds ahead, and one of calls alone beside a capture.
+merging() {
+	command -v ibv_rc_pingpong >/dev/null || return 0
+	run --pair --netns -- ibv_rc_pingpong -g 0 -n 10
+	is "packets of two processes are one" yes "$(vs-trace dma "$tmp/t" >"$tmp/err"; grep -q 'for no request' "$tmp/err" && echo no || echo yes)"
+	mkdir -p "$tmp/m" "$tmp/c"
+	/usr/bin/python3 - "$tmp" <<'PY'
+import glob, json, sys
+tmp = sys.argv[1]
+for name in glob.glob(tmp + "/t/*-server-*.vst"):
+    with open(name) as f, open(tmp + "/m/" + name.split("/")[-1], "w") as out:
+        for line in f:
+            e = json.loads(line)
+            if "t" in e:
+                e["t"] = str(int(e["t"]) + 5000000000)
+            out.write(json.dumps(e) + "\n")
+header, events = None, []
+for name in glob.glob(tmp + "/t/*-client-*.vst"):
+    lines = [json.loads(line) for line in open(name)]
+    header = lines[0]
+    events += [e for e in lines[1:] if e["ev"].startswith("verb:") or e["ev"] == "cqe"]
+with open(tmp + "/c/calls.vst", "w") as out:
+    out.write(json.dumps(header) + "\n")
+    for e in sorted(events, key=lambda e: int(e["t"])):
+        e.pop("cause", None)
+        out.write(json.dumps(e) + "\n")
+PY
+	vs-trace merge "$tmp"/t/*-client-*.vst "$tmp"/m/*.vst -o "$tmp/m" >"$tmp/err"
+	has "a clock that is five seconds ahead is put back" '^server: -5 s, at most [0-9.]* [um]*s wrong' "$tmp/err"
+	has "and its packets are found at both ends" ', 1[0-9][0-9] packets found at both ends' "$tmp/err"
+	vs-trace merge "$tmp/c/calls.vst" "$tmp/t/wire.pcap" -o "$tmp/c" >"$tmp/err"
+	has "calls alone and a capture have one clock by what must come first" 'wire.pcap: -.*at most [0-9.]* [um]*s wrong' "$tmp/err"
+	vs-trace ladder "$tmp/c" >"$tmp/err"
+	has "and are one trace" 'SEND_FIRST' "$tmp/err"
+	has "whose nodes have the names of the programs" 't(us)  client ' "$tmp/err"
+}
+
 programs
 installed
 bad_ends
+merging
 full_disk
 echo "$((n - bad)) of $n"
 [ $bad = 0 ]
