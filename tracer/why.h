@@ -116,7 +116,8 @@ bool why_said(struct why *w, enum vs_reason r);
 uint64_t why_arg(const struct why *w, size_t event, const char *name);
 const char *why_text_arg(const struct why *w, size_t event, const char *name);
 const char *why_end_text(const struct why *w, const struct why_end *e, char *buf, size_t cap);
-const struct vt_op *why_op(const struct why *w); /* NULL: none */
+const struct vt_op *why_op(const struct why *w);         /* NULL: none */
+size_t why_last_event(const struct why *w, size_t node); /* the end of its record left out; 0: none */
 
 typedef void why_judge_fn(struct why *w);
 extern why_judge_fn *const why_memory_judge[VT_CAUSE_COUNT], *const why_peer_judge[VT_CAUSE_COUNT],

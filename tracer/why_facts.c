@@ -40,6 +40,14 @@ const char *why_end_text(const struct why *w, const struct why_end *e, char *buf
 	return buf;
 }
 
+size_t why_last_event(const struct why *w, size_t node)
+{
+	for (size_t i = w->m->n_events; i > 0; i--)
+		if (w->m->ev[i - 1].type != VS_EV_REC_END && strcmp(w->m->ev[i - 1].node, w->m->node[node].name) == 0)
+			return i - 1;
+	return 0;
+}
+
 /* ---- memory ---- */
 
 static bool add_mr(struct why *w, size_t i, size_t node)

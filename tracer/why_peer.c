@@ -247,24 +247,21 @@ static void peer_failed(struct why *w)
 /* The last that is heard of a node: how its record ended, and when. */
 static void peer_killed(struct why *w)
 {
-	size_t last = VT_NONE, end = VT_NONE;
+	size_t last, end = VT_NONE, until;
 	const char *name;
 
-	if (w->peer.node == VT_NONE || w->subject == VT_NONE || w->peer.node == w->me.node)
+	if (w->peer.node == VT_NONE || w->peer.node == w->me.node || w->me.node == VT_NONE)
 		return;
 	name = w->m->node[w->peer.node].name;
-	for (size_t i = 0; i < w->m->n_events; i++) {
-		if (strcmp(w->m->ev[i].node, name) != 0)
-			continue;
-		if (w->m->ev[i].type == VS_EV_REC_END)
+	for (size_t i = 0; i < w->m->n_events; i++)
+		if (w->m->ev[i].type == VS_EV_REC_END && strcmp(w->m->ev[i].node, name) == 0)
 			end = i;
-		else
-			last = i;
-	}
-	if (end != VT_NONE && strstr(why_text_arg(w, end, "how"), "killed") != NULL && last < w->subject)
+	last = why_last_event(w, w->peer.node);
+	until = w->subject != VT_NONE ? w->subject : why_last_event(w, w->me.node);
+	if (end != VT_NONE && strstr(why_text_arg(w, end, "how"), "killed") != NULL && last < until)
 		why_for(w, WHY_CERTAIN, end, "its record ends %.3f ms before this, and not in order",
-			(double)(int64_t)(w->m->ev[w->subject].t_ns - w->m->ev[last].t_ns) / 1e6);
-	else if (end != VT_NONE && last < w->subject && w->peer.destroyed == VT_NONE)
+			(double)(int64_t)(w->m->ev[until].t_ns - w->m->ev[last].t_ns) / 1e6);
+	else if (end != VT_NONE && last < until && w->peer.destroyed == VT_NONE)
 		why_for(w, WHY_LIKELY, end, "its program had ended before");
 	else if (end != VT_NONE)
 		why_against(w, end, "its program went on");

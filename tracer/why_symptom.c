@@ -288,6 +288,32 @@ static bool find_slow(struct why *w)
 	return false;
 }
 
+/* A receive that waits, of a program that did not end by itself: it may have waited for that. */
+static bool find_waiting(struct why *w)
+{
+	for (size_t i = 0; i < w->m->n_events; i++) {
+		const struct vs_event *e = &w->m->ev[i];
+		size_t node;
+
+		if (e->type != VS_EV_REC_END || strcmp(why_text_arg(w, i, "how"), "in order") == 0)
+			continue;
+		node = vt_find_node(w->m, e->node);
+		for (size_t n = 0; n < w->m->n_ops; n++) {
+			const struct vt_op *o = &w->m->op[n];
+			size_t peer = w->m->qp[o->qp].peer;
+
+			/* Of two that ended like this, the one that lived longer waited for the other. */
+			if (!(o->flags & VT_OP_RECV) || o->cqe != VT_NONE || o->poll != VT_NONE ||
+			    w->m->qp[o->qp].node != node ||
+			    (peer != VT_NONE && why_last_event(w, w->m->qp[peer].node) > why_last_event(w, node)))
+				continue;
+			why_about_op(w, n);
+			return true;
+		}
+	}
+	return false;
+}
+
 static size_t count_more(const struct why *w)
 {
 	size_t n = 0;
@@ -314,8 +340,8 @@ void why_find(struct why *w)
 		w->more = count_more(w);
 		return;
 	}
-	found = find_inferred(w) || find_datagram(w) || find_ud_drop(w) || find_open(w) || find_slow(w) ||
-		find_unconnected(w);
+	found = find_inferred(w) || find_datagram(w) || find_ud_drop(w) || find_open(w) || find_waiting(w) ||
+		find_slow(w) || find_unconnected(w);
 	if (!found)
 		w->symptom = WHY_NOTHING;
 }
