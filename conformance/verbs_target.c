@@ -8,11 +8,14 @@
 #define _GNU_SOURCE /* ppoll */
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/capability.h>
 #include <netinet/in.h>
 #include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/file.h>
+#include <sys/syscall.h>
+#include <sys/utsname.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -268,6 +271,22 @@ static const char *beyond(const struct vc_peer *peer, const struct stmt *st)
 	return why;
 }
 
+/* May this process be refused a controlled Q_Key? Before 6.4 the kernel let everybody have one. */
+static bool unprivileged(const struct vc_verbs *v)
+{
+	struct __user_cap_header_struct head = {.version = _LINUX_CAPABILITY_VERSION_3};
+	struct __user_cap_data_struct caps[2] = {{0}};
+	unsigned major = 0, minor = 0;
+	struct utsname u;
+
+	if (v->reference)
+		return true; /* which lets nobody */
+	if (v->link != NULL || syscall(SYS_capget, &head, caps) != 0 || uname(&u) != 0 ||
+	    sscanf(u.release, "%u.%u", &major, &minor) != 2)
+		return false; /* nobody knows */
+	return (caps[0].effective >> CAP_NET_RAW & 1) == 0 && (major > 6 || (major == 6 && minor >= 4));
+}
+
 /* What the script needs and this target has not; NULL: nothing. */
 static const char *lacking(const struct vc_verbs *v, const struct dr_setup *s, const struct vc_options *o)
 {
@@ -285,6 +304,8 @@ static const char *lacking(const struct vc_verbs *v, const struct dr_setup *s, c
 		{"mw", v->attr.max_mw > 0, "the device has no memory windows"},
 		{"atomic", v->attr.atomic_cap != IBV_ATOMIC_NONE, "the device has no atomic operations"},
 		{"mcast", v->attr.max_mcast_grp > 0, "the device has no multicast"},
+		{"unprivileged", unprivileged(v),
+		 "who may send raw packets may have any Q_Key, and before Linux 6.4 everybody may"},
 		{"hazard", v->reference || o->hazardous,
 		 "packets like these have crashed or hung devices: --hazardous runs the case all the same"},
 	};

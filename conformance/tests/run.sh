@@ -290,6 +290,16 @@ expect 2 "doctor takes no options" "doctor takes names of devices" doctor --x
 
 # ---- workers that hang, die, are interrupted ----
 
+child=
+worker_of() { # the first worker of a runner that has just begun
+	child=
+	for _ in {1..500}; do
+		read -r child _ <"/proc/$1/task/$1/children" || true
+		if [ -n "$child" ]; then return; fi
+		sleep 0.02
+	done
+}
+
 slow=$'node A B\nqp A.q <-> B.q rc mtu=256\nmr A.src len=1000000\nmr B.dst len=1000000 access=local_write,remote_write\n'
 slow+=$'repeat 60000\n  A post write wr=1 src to=B.dst\n  A cqe wr=1 WRITE SUCCESS'
 script QPS-001 N "$slow"
@@ -313,10 +323,7 @@ if grep -q '"partial": true' "$tmp/r.json"; then ok; else no "a terminal that we
 t 1 "who hangs is stopped, the others go on" "1 PASS, 1 ERROR" --budget 1 QPS-001 QPS-007
 "$bin" --cases "$tmp/c" --jobs 1 QPS-001 QPS-007 >"$tmp/out" 2>&1 &
 pid=$!
-for _ in {1..50}; do
-	read -r child _ <"/proc/$pid/task/$pid/children" && break
-	sleep 0.02
-done
+worker_of $pid
 sleep 0.2
 kill -SEGV "$child"
 wait $pid || true
@@ -324,10 +331,7 @@ if grep -q 'the process died of signal 11' "$tmp/out" && grep -q '1 PASS, 1 ERRO
 
 "$bin" --cases "$tmp/c" --jobs 1 "${long[@]}" >"$tmp/out" 2>&1 &
 pid=$!
-for _ in {1..50}; do
-	read -r child _ <"/proc/$pid/task/$pid/children" && break
-	sleep 0.02
-done
+worker_of $pid
 kill -KILL "$pid"
 { wait $pid || true; } 2>/dev/null
 for _ in {1..50}; do
@@ -345,10 +349,10 @@ script QPS-001 N $'qp dut.q <-> peer rc\nmr dut.buf len=64 access=local_write,re
 t 1 "who hangs is named with the last packet" "the last packet was peer: WRITE_ONLY psn=fffffa" --device ref0 --budget 1 QPS-001
 "$tmp/away/bin/vs-conform" --cases "$tmp/c" --jobs 1 --device ref0 --json "$tmp/r.json" --tap "$tmp/r.tap" QPS-001 QPS-007 RSP-017 >"$tmp/out" 2>&1 &
 pid=$!
-sleep 0.7
+sleep 1.5 # the first one only looks whether the device can be opened
+worker_of $pid
 rm -r "$tmp/away/lib"
-read -r child _ <"/proc/$pid/task/$pid/children" || true
-kill -SEGV "$child"
+kill -SEGV "$child" || true
 rc=0
 wait $pid || rc=$?
 if [ $rc = 1 ] && grep -q 'the device is gone, the rest was not run' "$tmp/out"; then ok; else no "a device that went is noticed"; fi

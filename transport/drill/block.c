@@ -124,6 +124,11 @@ bool dr_one_of(struct parser *ps, struct stmt *st, int subject)
 		return false;
 	if (st->alt == NULL || st->alt->next == NULL)
 		return empty(ps, st, "one of needs two alternatives at least, indented, each as NAME: statement");
+	for (const struct alternative *a = st->alt; a != NULL; a = a->next)
+		if (a->first == NULL) /* it would always be taken */
+			return empty(ps, st,
+				     "an alternative has no statement in this vector: what stands below `when` is "
+				     "passed over");
 	return end(ps, save);
 }
 

@@ -163,13 +163,13 @@ const struct word dr_attr_words[] = {
 };
 /* What a script may ask of a target: vs_drill_needs. */
 const struct word dr_need_words[] = {
-	{"peer", 0},     {"cm", 1},         {"ud", 2},           {"uc", 3},
-	{"atomic", 4},   {"mw", 5},         {"srq", 6},          {"flush", 7},
-	{"ecn", ND_ECN}, {"hazard", 9},     {"grh", ND_GRH},     {"ethernet", ND_ETHERNET},
-	{"udp", ND_UDP}, {"ipv4", ND_IPV4}, {"ipv6", ND_IPV6},   {"mcast", 15},
-	{"sqd", 16},     {"rereg", 17},     {"resize", 18},      {"port", 19},
-	{"cc", 20},      {"lrh", ND_LRH},   {"local", ND_LOCAL}, {"atomic_write", 23},
-	{NULL, 0},
+	{"peer", 0},          {"cm", 1},         {"ud", 2},           {"uc", 3},
+	{"atomic", 4},        {"mw", 5},         {"srq", 6},          {"flush", 7},
+	{"ecn", ND_ECN},      {"hazard", 9},     {"grh", ND_GRH},     {"ethernet", ND_ETHERNET},
+	{"udp", ND_UDP},      {"ipv4", ND_IPV4}, {"ipv6", ND_IPV6},   {"mcast", 15},
+	{"sqd", 16},          {"rereg", 17},     {"resize", 18},      {"port", 19},
+	{"cc", 20},           {"lrh", ND_LRH},   {"local", ND_LOCAL}, {"atomic_write", 23},
+	{"unprivileged", 24}, {NULL, 0},
 };
 const struct word dr_waive_words[] = {
 	{"leftover_packet", WV_PACKET},
