@@ -62,26 +62,26 @@ static bool room(const struct ag_session *s, struct ag_words *w)
 	return !w->bad;
 }
 
-static int call_pd(struct ag_session *s, struct ag_words *w)
+/* An object that needs nothing but its node. */
+static int plain(struct ag_session *s, struct ag_words *w, int (*create)(struct dr_target *t, int node, void **h))
 {
 	int n = node(s, w), rc;
 	void *h = NULL;
 
 	if (!room(s, w) || !ag_at_end(w))
 		return AG_WRONG;
-	rc = s->t->ops.pd_create(&s->t->t, n, &h);
+	rc = create(&s->t->t, n, &h);
 	return made(s, rc, h);
+}
+
+static int call_pd(struct ag_session *s, struct ag_words *w)
+{
+	return plain(s, w, s->t->ops.pd_create);
 }
 
 static int call_channel(struct ag_session *s, struct ag_words *w)
 {
-	int n = node(s, w), rc;
-	void *h = NULL;
-
-	if (!room(s, w) || !ag_at_end(w))
-		return AG_WRONG;
-	rc = s->t->ops.channel_create(&s->t->t, n, &h);
-	return made(s, rc, h);
+	return plain(s, w, s->t->ops.channel_create);
 }
 
 static int call_cq(struct ag_session *s, struct ag_words *w)

@@ -26,10 +26,10 @@ static void io_sges(struct ag_io *io, struct vs_sge *sge, uint32_t *n)
 {
 	AG_FIELD(io, *n);
 	if (*n > AG_SGES) {
-		if (io->in != NULL)
-			io->in->bad = true;
-		else
+		if (io->out != NULL)
 			io->out->full = true;
+		else
+			io->in->bad = true;
 		*n = 0;
 	}
 	for (uint32_t i = 0; i < *n; i++) {
@@ -194,10 +194,10 @@ void ag_io_event(struct ag_io *io, struct vs_event *ev)
 	}
 	info = vs_event_info((enum vs_event_type)ev->type);
 	if (ev->type == VS_EV_NONE || has_text(info)) {
-		if (io->in != NULL)
-			io->in->bad = true;
-		else
+		if (io->out != NULL)
 			io->out->full = true;
+		else
+			io->in->bad = true;
 		return;
 	}
 	ag_flag(io, &ev->has_wr);
