@@ -135,7 +135,10 @@ fi
 ln -s "$agent" "$tmp/agent"
 "$conform" -q --agent "$tmp/agent" --device ref0 --json "$tmp/part.json" >"$tmp/out" 2>&1 &
 pid=$!
-sleep 1.5
+for _ in {1..100}; do # until workers have agents: one alone is that of the try
+	[ "$(pgrep -cf "^$tmp/agent" || true)" -lt 2 ] || break
+	sleep 0.1
+done
 kill -INT $pid || true
 rc=0
 wait $pid || rc=$?
