@@ -201,7 +201,7 @@ bool vc_verbs_try(const struct vc_options *o, char *why, size_t cap)
 	there.fd = fd[0];
 	/* An agent's command may have a host to boot before. */
 	if (o->agent != NULL)
-		most_ms = (int)(o->budget_ms < INT_MAX / 2 ? o->budget_ms : INT_MAX / 2);
+		most_ms = OPEN_MS + (int)(o->budget_ms < INT_MAX / 2 ? o->budget_ms : INT_MAX / 2);
 	while (pid > 0 && (ready = poll(&there, 1, most_ms)) < 0 && errno == EINTR)
 		;
 	n = ready > 0 ? read(fd[0], why, cap - 1) : -1;

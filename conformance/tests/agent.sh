@@ -158,9 +158,11 @@ alone+='|an agent does not tell this limit|writes the IP header itself|no GID of
 alone+='|nobody changes the addresses of this device'
 
 if [ $# -gt 1 ]; then
-	"$conform" -q --agent "$agent" --device ref0 --json "$tmp/agent.json" >"$tmp/out" 2>&1 || no "the suite behind an agent"
+	"$conform" -q --agent "$agent" --device ref0 --json "$tmp/agent.json" "${@:3}" >"$tmp/out" 2>&1 || no "the suite behind an agent"
 	"$conform" diff "$2" "$tmp/agent.json" >"$tmp/diff" 2>&1 || true
-	if grep -e '->' "$tmp/diff" | grep -vE -- "-> SKIP  .*($alone)" >"$tmp/out"; then no "other verdicts behind an agent"; else ok; fi
+	# Those that were left out are gone from the report.
+	grep -e '->' "$tmp/diff" | grep -v -- '-> -' | grep -vE -- "-> SKIP  .*($alone)" >"$tmp/out" || true
+	if [ -s "$tmp/out" ] || ! [ -s "$tmp/diff" ]; then no "other verdicts behind an agent"; else ok; fi
 fi
 
 printf '%d passed, %d failed\n' $passed $failed
