@@ -5,6 +5,7 @@
  *
  *   ccase_wait.c  a destroy that waits until events are acknowledged
  *   ccase_cqex.c  extended completion queues, and times in completions
+ *   ccase_limits.c  objects until there are no more
  *   ccase_walk.c  random legal work
  */
 #ifndef CONFORM_CCASE_H
@@ -21,7 +22,7 @@ struct vc_ccase {
 	bool at_device;
 };
 extern const struct vc_ccase *const vc_ccases[]; /* NULL at the end */
-extern const struct vc_ccase vc_ccase_cq_destroy, vc_ccase_qp_destroy, vc_ccase_cq_ex, vc_ccase_walk;
+extern const struct vc_ccase vc_ccase_cq_destroy, vc_ccase_qp_destroy, vc_ccase_cq_ex, vc_ccase_limits, vc_ccase_walk;
 
 /* A verdict with a text. */
 __attribute__((format(printf, 3, 4))) void vc_ccase_say(struct vs_drill_result *res, enum vs_verdict v,

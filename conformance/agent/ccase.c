@@ -24,8 +24,10 @@ bool ag_ccase(struct ag_session *s, const char *id)
 	static const struct {
 		const char *id;
 		const struct vc_ccase *c;
-	} cases[] = {
-		{"CQ-011", &vc_ccase_cq_destroy}, {"AE-004", &vc_ccase_qp_destroy}, {"CQ-018-ex", &vc_ccase_cq_ex}};
+	} cases[] = {{"CQ-011", &vc_ccase_cq_destroy},
+		     {"AE-004", &vc_ccase_qp_destroy},
+		     {"CQ-018-ex", &vc_ccase_cq_ex},
+		     {"ROB-009-all", &vc_ccase_limits}};
 	const struct vc_options o = {.verbs = s->opened};
 	struct vs_drill_result res = {.verdict = VS_VERDICT_PASS};
 
