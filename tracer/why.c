@@ -65,6 +65,8 @@ static void symptom_text(const struct why *w, char *buf, size_t cap)
 			       vs_wc_status_name((enum vs_wc_status)w->status));
 		break;
 	case WHY_CALL:
+		if (e == NULL)
+			break;
 		(void)snprintf(name, sizeof(name), "%s", vs_event_info((enum vs_event_type)e->type)->name);
 		(void)snprintf(
 			buf, cap, "%s on %s was refused: %s", strncmp(name, "verb:", 5) == 0 ? name + 5 : name, qp,
