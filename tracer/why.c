@@ -10,7 +10,8 @@
 #include "why.h"
 
 #define CMD "why"
-#define SHOWN 3 /* causes in text; --all: every one that is not ruled out */
+#define CHAIN 12 /* causes of causes that are followed */
+#define SHOWN 3  /* causes in text; --all: every one that is not ruled out */
 
 static const char usage[] =
 	"usage: vs-trace why [options] TRACE\n"
@@ -130,6 +131,34 @@ static void print_ruled_out(const struct why *w, bool all)
 	}
 }
 
+/* From the first cause to the symptom: what led to what. */
+static void print_chain(const struct why *w)
+{
+	size_t chain[CHAIN], n = 0;
+
+	for (size_t i = w->subject; i != VT_NONE && n < CHAIN; i = w->m->cause[i])
+		chain[n++] = i;
+	for (size_t i = n; n > 1 && i > 0; i--) {
+		const struct vs_event *e = &w->m->ev[chain[i - 1]];
+		const struct vs_event_info *info = vs_event_info((enum vs_event_type)e->type);
+		size_t pkt = w->m->pkt_of[chain[i - 1]];
+		char buf[160];
+
+		printf("  %s %8.3f us  %s %s", i == n ? "chain " : "      ", (double)vt_time(w->m, chain[i - 1]) / 1e3,
+		       e->node, info->name);
+		for (unsigned a = 0; a < info->nargs && a < 2; a++) {
+			fputs(a == 0 ? " " : ", ", stdout);
+			printf("%s ", info->args[a].name);
+			vt_put_safe(stdout, vt_arg_text(e, a, buf, sizeof(buf)));
+		}
+		if ((e->type == VS_EV_PKT_TX || e->type == VS_EV_PKT_RX) && e->a[4] != VS_SYN_NONE)
+			printf(", %s", vt_arg_text(e, 4, buf, sizeof(buf)));
+		if (pkt != VT_NONE && w->m->pkt[pkt].frame != 0)
+			printf(" (frame %u)", w->m->pkt[pkt].frame);
+		putchar('\n');
+	}
+}
+
 static void print_notes(const struct why *w)
 {
 	const char *missing[4];
@@ -171,6 +200,7 @@ static void print_text(const struct why *w, const struct asked *a)
 		puts("  the trace does not tell why: record both ends, with their packets");
 	if (w->symptom != WHY_NOTHING)
 		print_ruled_out(w, a->all);
+	print_chain(w);
 	print_notes(w);
 }
 
