@@ -149,7 +149,7 @@ static inline void lab_connect(struct lab_side *a, struct ibv_qp *qa, struct lab
 /* Waits for one completion; false: none came, and nothing is under way that could bring one. */
 static inline int lab_poll(struct lab_side *s, struct ibv_wc *wc)
 {
-	for (unsigned i = 0; i < 100000; i++) {
+	for (unsigned i = 0; i < 10000; i++) {
 		int n = ibv_poll_cq(s->cq, 1, wc);
 
 		if (n < 0) {

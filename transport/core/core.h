@@ -308,6 +308,7 @@ struct vs_qp {
 		struct vs_sge *sges;
 		uint8_t *inline_buf;
 		uint32_t size, mask, head, tail;
+		uint32_t freed;    /* up to there the program knows that they are over (hold_slots); freed <= head */
 		uint32_t send;     /* index of the WQE to send from next; head <= send <= tail */
 		uint32_t send_pkt; /* packet of it: 0 .. npackets */
 	} sq;

@@ -123,6 +123,15 @@ uint32_t vs_cq_capacity(const struct vs_cq *cq)
 	return cq->size;
 }
 
+/* The program knows now that these are over. */
+static void free_slots(struct vs_dev *dev, const struct vs_wc *wc)
+{
+	struct vs_qp *qp = wc->of_sq && dev->attr.hold_slots ? vs_qp_find(dev, wc->qp_num) : NULL;
+
+	if (qp != NULL && qp->sq.tail - wc->sq_end <= qp->sq.tail - qp->sq.freed)
+		qp->sq.freed = wc->sq_end;
+}
+
 int vs_cq_poll(struct vs_cq *cq, struct vs_wc *wc, int n)
 {
 	struct vs_dev *dev = cq->dev;
@@ -132,6 +141,7 @@ int vs_cq_poll(struct vs_cq *cq, struct vs_wc *wc, int n)
 		return vs_refuse(dev, VS_ERR_INVAL, VS_REASON_CQ_OVERFLOW);
 	while (got < n && cq->head != cq->tail) {
 		wc[got] = cq->wc[cq->head++ & cq->mask];
+		free_slots(dev, &wc[got]);
 		if (VS_EV_ON(dev, VS_LEVEL_BASE)) {
 			const uint64_t a[] = {wc[got].status, wc[got].opcode};
 

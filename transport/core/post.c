@@ -152,7 +152,7 @@ bool vs_qp_in_flight(const struct vs_qp *qp)
 
 uint32_t vs_qp_send_room(const struct vs_qp *qp)
 {
-	return qp->sq.size - (qp->sq.tail - qp->sq.head);
+	return qp->sq.size - (qp->sq.tail - (qp->dev->attr.hold_slots ? qp->sq.freed : qp->sq.head));
 }
 
 int vs_qp_post_send(struct vs_qp *qp, const struct vs_send_wr *wr)
@@ -162,7 +162,7 @@ int vs_qp_post_send(struct vs_qp *qp, const struct vs_send_wr *wr)
 	uint64_t a[] = {wr->opcode, length, wr->rdma.remote_addr, wr->rdma.rkey, wr->flags, 0};
 	struct vs_swqe *w;
 
-	if (r == VS_REASON_NONE && qp->sq.tail - qp->sq.head == qp->sq.size)
+	if (r == VS_REASON_NONE && vs_qp_send_room(qp) == 0)
 		r = VS_REASON_QUEUE_FULL;
 	if (r != VS_REASON_NONE) {
 		int rc = refuse_send(qp, r);

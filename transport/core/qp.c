@@ -227,7 +227,7 @@ void vs_qp_reset(struct vs_qp *qp)
 {
 	stop_timers(qp);
 	vs_list_del(&qp->ready);
-	qp->sq.head = qp->sq.tail = qp->sq.send = qp->sq.send_pkt = 0;
+	qp->sq.head = qp->sq.tail = qp->sq.freed = qp->sq.send = qp->sq.send_pkt = 0;
 	qp->rq.head = qp->rq.tail = 0;
 	vs_mw_qp_gone(qp);
 	vs_req_reset(qp);
@@ -273,7 +273,9 @@ static void push_sq(struct vs_qp *qp, const struct vs_swqe *w, enum vs_wc_status
 				 .status = status,
 				 .opcode = wc_opcode(w->opcode),
 				 .vendor_err = (uint32_t)why,
-				 .byte_len = byte_len};
+				 .byte_len = byte_len,
+				 .of_sq = true,
+				 .sq_end = qp->sq.head};
 	bool signaled = (w->flags & VS_SEND_SIGNALED) != 0 || qp->init.sq_sig_all;
 
 	if (status == VS_WC_SUCCESS && !signaled)

@@ -205,6 +205,24 @@ static uint64_t now_ms(void)
 	return (uint64_t)t.tv_sec * 1000 + (uint64_t)t.tv_nsec / 1000000;
 }
 
+/*
+ * Ends the program, and not vs-run, which then keeps what is whole of the record: what a program did before it got
+ * stuck is worth knowing.
+ */
+static void end_program(pid_t vs_run)
+{
+	char path[64];
+	FILE *f;
+	long pid;
+
+	(void)snprintf(path, sizeof(path), "/proc/%ld/task/%ld/children", (long)vs_run, (long)vs_run);
+	f = fopen(path, "r");
+	while (f != NULL && fscanf(f, "%ld", &pid) == 1)
+		(void)kill((pid_t)pid, SIGKILL);
+	if (f != NULL)
+		(void)fclose(f);
+}
+
 /* Waits for the child, but not for ever. */
 static int wait_for(pid_t pid, unsigned limit_ms, bool *late)
 {
@@ -213,9 +231,13 @@ static int wait_for(pid_t pid, unsigned limit_ms, bool *late)
 	int status = 0;
 
 	while (waitpid(pid, &status, WNOHANG) == 0) {
-		if (now_ms() >= end && !*late) {
+		if (now_ms() >= end) {
+			if (*late)
+				(void)kill(-pid, SIGKILL);
+			else
+				end_program(pid);
 			*late = true;
-			(void)kill(-pid, SIGKILL);
+			end = now_ms() + 3000;
 		}
 		(void)usleep(pause_us);
 		pause_us = pause_us < 5000 ? pause_us * 2 : pause_us;

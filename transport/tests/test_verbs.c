@@ -378,6 +378,38 @@ START_TEST(req_035_queues_of_every_size_are_used_to_the_last_place)
 }
 END_TEST
 
+/* As where the queue is the program's memory; without hold_slots a slot is free when its request is over. */
+START_TEST(a_slot_is_free_when_a_completion_that_speaks_for_it_was_polled)
+{
+	struct rig *r = rig_new(&(struct rig_opt){.dev = {.hold_slots = _i == 0}});
+	struct vs_qp_init init = good_init(r);
+	struct vs_sge sge = {MEM(r, 0), 8, vs_mr_lkey(r->mr)};
+	struct vs_send_wr wr = rig_wr(r, VS_WR_SEND, 1, &sge, 0, 8);
+	struct vs_wc wc;
+
+	init.cap.max_send_wr = 2;
+	r->qp = rig_qp(r, &init);
+	rig_to(r, r->qp, VS_QPS_RTS);
+	wr.flags = 0;
+	ck_assert_int_eq(vs_qp_post_send(r->qp, &wr), VS_OK);
+	rig_drain(r);
+	rig_in_ack(r, D, 0x1f, 1);
+	ck_assert_uint_eq(vs_qp_send_room(r->qp), _i == 0 ? 1 : 2);
+	wr.wr_id = 2;
+	wr.flags = VS_SEND_SIGNALED;
+	ck_assert_int_eq(vs_qp_post_send(r->qp, &wr), VS_OK);
+	rig_drain(r);
+	rig_in_ack(r, D + 1, 0x1f, 2);
+	wr.wr_id = 3;
+	if (_i == 0)
+		not_posted(r, &wr, VS_REASON_QUEUE_FULL);
+	ck_assert_int_eq(vs_cq_poll(r->scq, &wc, 1), 1);
+	ck_assert_uint_eq(wc.wr_id, 2);
+	ck_assert_uint_eq(vs_qp_send_room(r->qp), 2);
+	rig_free(r);
+}
+END_TEST
+
 START_TEST(req_034_a_receive_with_more_elements_than_the_queue_takes)
 {
 	struct rig *r = rig_new(NULL);
@@ -414,6 +446,7 @@ Suite *vs_suite(void)
 	tcase_add_test(tc, req_036_a_message_is_at_most_2_to_the_31_bytes_long);
 	tcase_add_test(tc, a_datagram_needs_a_handle_and_a_number);
 	tcase_add_loop_test(tc, req_035_queues_of_every_size_are_used_to_the_last_place, 0, 10);
+	tcase_add_loop_test(tc, a_slot_is_free_when_a_completion_that_speaks_for_it_was_polled, 0, 2);
 	tcase_add_test(tc, req_034_a_receive_with_more_elements_than_the_queue_takes);
 	suite_add_tcase(s, tc);
 	return s;

@@ -286,6 +286,7 @@ static int create_device(unsigned i)
 		.dma = vs_dma_host,
 		.seed = ref.config.seed,
 		.deviations = ref.config.deviations[i],
+		.hold_slots = true,
 		.link_layer = VS_LL_ETHERNET,
 		.active_mtu = ref.config.mtu,
 		.pkeys = {0xffff},

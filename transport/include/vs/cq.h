@@ -19,6 +19,8 @@ struct vs_wc {
 	unsigned wc_flags; /* set of enum vs_wc_flags */
 	uint16_t pkey_index, slid;
 	uint8_t sl, dlid_path_bits;
+	bool of_sq; /* of a send queue; sq_end: which of its requests are over now, for vs_cq_poll */
+	uint32_t sq_end;
 	uint64_t time_ns; /* when the completion was made */
 	uint64_t cause;   /* seq of the cqe event; 0 without a sink */
 };
