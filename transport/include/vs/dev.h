@@ -116,8 +116,8 @@ struct vs_dev_attr {
 	bool (*has_room)(void *ctx, const uint8_t dgid[16]);
 	void *has_room_ctx;
 	/*
-	 * A request keeps its place in the send queue until a completion has been polled that speaks for it, as where the
-	 * queue is memory of the program; else until it is over.
+	 * A request keeps its place in the send queue until a completion has been polled that speaks for it, as where
+	 * the queue is memory of the program; else until it is over.
 	 */
 	bool hold_slots;
 	struct vs_cc_attr cc;
