@@ -16,8 +16,14 @@
 static int help(void)
 {
 	fputs("usage: vs-trace ladder [options] TRACE\n\n"
-	      "Draws what happened: verbs beside the node that called them, packets as arrows between the "
-	      "nodes.\n\n" VT_OPTIONS_HELP,
+	      "Draws what happened: verbs beside the node that called them, packets as arrows between the nodes.\n"
+	      "What was lost ends in x, what may have been in ?; what was concluded from a capture is dashed.\n\n"
+	      "  --columns N       width: 60 to 400; default: that of the terminal, else 120; from 110 on there is\n"
+	      "                    room beside the right line\n"
+	      "  --ascii, --utf8   characters; default: by the locale, ASCII where it goes to no terminal\n"
+	      "  --whole           long runs of packets of one kind are not folded\n"
+	      "  --svg             a picture (SVG) instead\n" VT_OPTIONS_HELP
+	      "Colour on terminals alone, and not with NO_COLOR.\n",
 	      stdout);
 	return vt_flush(CMD);
 }

@@ -9,16 +9,16 @@ static const struct command {
 	int (*run)(int argc, char **argv);
 	const char *text;
 } commands[] = {
-	{"why", vt_why, "say why a request failed, did not complete, or was slow"},
-	{"dma", vt_dma, "list what the devices read and wrote of the programs' memory, and audit it"},
-	{"merge", vt_merge, "make one trace of the records of several programs, devices and hosts"},
 	{"run", vt_run, "run a program and record what it calls, and what comes of it"},
+	{"merge", vt_merge, "make one trace of the records of several programs, devices and hosts"},
 	{"ladder", vt_ladder, "draw what happened: verbs, packets between the nodes, losses and repeats"},
+	{"why", vt_why, "say why a request failed, did not complete, or was slow"},
 	{"story", vt_story, "tell one operation step by step, from its post to its completion"},
+	{"report", vt_report, "count: requests, bytes, rates, repeats by reason, delays, where time went"},
+	{"dma", vt_dma, "list what the devices read and wrote of the programs' memory, and audit it"},
 	{"psn", vt_psn, "draw PSNs against time: sent, acknowledged, sent again"},
 	{"diff", vt_diff, "find the first difference between two runs"},
 	{"export", vt_export, "write a trace for Perfetto, a browser, a document or Wireshark"},
-	{"report", vt_report, "count: requests, bytes, rates, repeats by reason, delays, where time went"},
 };
 #define COMMANDS (sizeof(commands) / sizeof(commands[0]))
 

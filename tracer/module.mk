@@ -5,6 +5,7 @@ TRACER_BIN    := $(B)/bin/vs-trace
 TRACER_OBJS   := $(call obj,$(filter-out tracer/main.c,$(TRACER_SRCS))) $(B)/obj/tracer/page.o
 ALL           += $(TRACER_BIN)
 INSTALL_BINS  += $(TRACER_BIN)
+INSTALL_MANS  += docs/man/vs-trace.1
 
 # page.html as C strings.
 $(B)/obj/tracer/page.o: tracer/page.html conformance/page.awk

@@ -48,13 +48,18 @@ window.addEventListener('load', async () => {
 		await frame();
 
 		// Whatever its length, a trace costs what is on the screen.
-		let most = 0;
+		let most = 0, steepest = 0;
 		for (let k = 0; k <= 40; k++) {
 			view.scrollTop = (view.scrollHeight - view.clientHeight) * k / 40;
 			window.vsDraw();
 			most = Math.max(most, svg.querySelectorAll('*').length);
+			for (const p of svg.querySelectorAll('path.line')) {
+				const d = p.getAttribute('d').match(/^M\S+ (\S+)L\S+ (\S+)$/);
+				steepest = Math.max(steepest, Math.abs(d[2] - d[1]));
+			}
 		}
 		claim(most < 1000, 'no screen has more than 1000 elements: ' + most);
+		claim(steepest < 300, 'arrows are as steep wherever one has scrolled to: ' + steepest);
 		claim(!svg.querySelector('script, img, i, b, [onerror]') && !side.querySelector('script, img, [onerror]'), 'text stays text');
 		lines.push('events ' + T.ev.length);
 	} catch (e) {

@@ -2,9 +2,9 @@
 /*
  * svg.c - an exchange as a picture: a line for each node, a slanted arrow for each packet.
  *
- * Down the page runs time, to one scale, with two exceptions that are shown: what happens in less time than a line of
- * text needs is moved apart, and long times in which nothing happens are cut out. Black on white says everything; the
- * colours repeat it.
+ * Down the page runs time, to one scale, with two exceptions: what happens in less time than a line of text needs is
+ * moved apart, and long times in which nothing happens are cut out, which is marked. Black on white says everything;
+ * the colours repeat it.
  */
 #include <stdlib.h>
 
@@ -35,6 +35,7 @@ struct picture {
 	double *y; /* by event; 0: not drawn */
 	double px_per_ns, height;
 	double first, step, width; /* lanes */
+	double rise[LADDER_NODES]; /* by lane: how far down the newest packet came, for one that was lost */
 	uint64_t start_ns;
 	bool failed;
 };
@@ -172,13 +173,14 @@ static bool choose_scale(struct picture *p)
 static void place(struct picture *p)
 {
 	const struct ladder_view *v = &p->view;
-	double y = TOP, text_y = 0;
+	double y = TOP, text_y = 0, end_y[LADDER_NODES] = {0};
 	uint64_t t = p->n > 0 ? v->ev[p->row[0].at].t_ns : 0;
 
 	for (size_t i = 0; i < p->n; i++) {
 		struct row *r = &p->row[i];
 		uint64_t now = v->ev[r->at].t_ns, dt = now > t ? now - t : 0;
 		double by = (double)dt * p->px_per_ns;
+		int lane = ladder_lane(v, v->ev[r->at].node);
 
 		if (by > GAP_MAX) {
 			r->cut_ns = dt;
@@ -186,9 +188,11 @@ static void place(struct picture *p)
 		}
 		y += by;
 		if (!r->end) {
-			if (y < text_y + ROW)
-				y = text_y + ROW;
+			y = y < text_y + ROW ? text_y + ROW : y;
 			text_y = y;
+		} else if (lane >= 0) { /* so that arrows of a burst don't end in one point */
+			y = y < end_y[lane] + ROW ? end_y[lane] + ROW : y;
+			end_y[lane] = y;
 		}
 		t = now > t ? now : t;
 		r->y = p->y[r->at] = y;
@@ -273,7 +277,7 @@ static void draw_end(const struct picture *p, size_t i, double x, double y, doub
 		fprintf(p->out, "<path class=\"head\" d=\"M%.1f %.1fl%.1f -4v8z\"/>", x, y, back * 9);
 }
 
-static void draw_arrow(const struct picture *p, const struct row *r)
+static void draw_arrow(struct picture *p, const struct row *r)
 {
 	const struct ladder_view *v = &p->view;
 	const struct ladder_packet *k = &v->pkt[r->at];
@@ -287,7 +291,11 @@ static void draw_arrow(const struct picture *p, const struct row *r)
 		return;
 	x1 = lane_x(p, from);
 	x2 = lane_x(p, to);
-	y2 = there != LADDER_NONE && p->y[there] > 0 ? p->y[there] : r->y + (v->ev[r->at].inferred ? 0 : SLANT);
+	if (there != LADDER_NONE && p->y[there] > 0)
+		p->rise[from] = p->y[there] - r->y;
+	else if (p->rise[from] <= 0 && !v->ev[r->at].inferred)
+		p->rise[from] = SLANT;
+	y2 = r->y + p->rise[from];
 	if (!whole) {
 		x2 = x1 + (x2 - x1) * 0.72;
 		y2 = r->y + (y2 - r->y) * 0.72;
@@ -391,7 +399,7 @@ static void legend(const struct picture *p)
 	fputs("; ~ t ~: nothing happened</text>\n</svg>\n", p->out);
 }
 
-static void draw(const struct picture *p, size_t skipped)
+static void draw(struct picture *p, size_t skipped)
 {
 	double last_y = 0;
 

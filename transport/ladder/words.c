@@ -82,11 +82,11 @@ static void post_text(const struct vs_event *e, const char *call, unsigned len_a
 
 static const char *trigger_text(const char *trigger)
 {
-	static const char *const known[][2] = {{"nak_sequence", "a NAK: PSN sequence error"},
-					       {"ack_timeout", "the ACK timer"},
+	static const char *const known[][2] = {{"nak_sequence", "NAK PSN sequence error"},
+					       {"ack_timeout", "the ACK timer ran out"},
 					       {"implied_nak", "an answer to a later request"},
-					       {"rnr_nak", "RNR NAK, and the wait is over"},
-					       {"unknown", "nothing that the capture shows"}};
+					       {"rnr_nak", "RNR NAK, the wait is over"},
+					       {"unknown", "the capture does not show why"}};
 
 	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
 		if (strcmp(known[i][0], trigger) == 0)
@@ -100,10 +100,10 @@ static void retry_text(const struct vs_event *e, char *buf, size_t cap)
 
 	word(e, 1, trigger, sizeof(trigger));
 	if (e->a[3] != 0)
-		(void)snprintf(packets, sizeof(packets), "%llu packet%s, ", (unsigned long long)e->a[3],
+		(void)snprintf(packets, sizeof(packets), ", %llu packet%s", (unsigned long long)e->a[3],
 			       e->a[3] == 1 ? "" : "s");
-	(void)snprintf(buf, cap, "go back to %06llx (%sbecause of %s)", (unsigned long long)e->a[0] & 0xffffff, packets,
-		       trigger_text(trigger));
+	(void)snprintf(buf, cap, "go back to %06llx: %s%s", (unsigned long long)e->a[0] & 0xffffff,
+		       trigger_text(trigger), packets);
 }
 
 /* What the reliable connection did, in sentences; false: nothing special. */
