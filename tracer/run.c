@@ -103,8 +103,10 @@ static char **command(const struct run *r, char *vs_run, char *trace, char *capt
 
 _Noreturn static void become(char **argv)
 {
-	execvp(argv[0], argv);
-	vt_complain(CMD, "%s: %s", argv[0], errno == ENOENT ? "there is no such program" : strerror(errno));
+	if (argv[0] != NULL)
+		execvp(argv[0], argv);
+	vt_complain(CMD, "%s: %s", argv[0] != NULL ? argv[0] : "",
+		    errno == ENOENT ? "there is no such program" : strerror(errno));
 	_exit(errno == ENOENT ? 127 : 126);
 }
 

@@ -253,7 +253,7 @@ static void how_it_ended(struct spool *s, const struct left *l, bool ended, char
 	if (l->error != 0 || s->missing > 0)
 		snprintf(text, cap, "the disk took no more (%s): about %llu records are missing",
 			 strerror(l->error != 0 ? (int)l->error : ENOSPC),
-			 (unsigned long long)(l->unwritten + s->missing));
+			 (unsigned long long)l->unwritten + s->missing);
 	else if (!ended)
 		snprintf(text, cap,
 			 "the program was killed, or left without exit(3): what it did not yet publish is missing");

@@ -97,7 +97,7 @@ struct why {
 
 /* why_symptom.c: fills in symptom, status, subject, op. */
 void why_find(struct why *w);
-void why_about_event(struct why *w, size_t event);
+void why_about_event(struct why *w, size_t i);
 void why_about_op(struct why *w, size_t op);
 /* why_facts.c. False: no memory. */
 bool why_gather(struct why *w);

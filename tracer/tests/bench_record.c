@@ -39,9 +39,10 @@ static double post(struct ibv_qp *qp, struct ibv_mr *mr, unsigned long n)
 {
 	struct ibv_sge sge = {.addr = (uintptr_t)mr->addr, .length = 64, .lkey = mr->lkey};
 	struct ibv_recv_wr wr = {.wr_id = 1, .sg_list = &sge, .num_sge = 1}, *bad;
+	unsigned long rounds = (n + DEPTH - 1) / DEPTH;
 	double sum = 0;
 
-	for (unsigned long done = 0; done < n; done += DEPTH) {
+	for (unsigned long round = 0; round < rounds; round++) {
 		double start;
 
 		to(qp, IBV_QPS_RESET);
@@ -52,7 +53,7 @@ static double post(struct ibv_qp *qp, struct ibv_mr *mr, unsigned long n)
 				exit(2);
 		sum += now() - start;
 	}
-	return sum / (double)((n + DEPTH - 1) / DEPTH * DEPTH);
+	return sum / (double)(rounds * DEPTH);
 }
 
 static double poll(struct ibv_cq *cq, unsigned long n)

@@ -81,8 +81,8 @@ static int open_part(struct ref_trace *t, const char *template, const char *node
 	struct stat st;
 
 	t->path = path;
-	t->part = malloc(len);
-	if (t->path == NULL || t->part == NULL)
+	t->part = path != NULL ? malloc(len) : NULL;
+	if (t->part == NULL)
 		return ENOMEM;
 	snprintf(t->part, len, "%s.%ld-1.part", path, (long)getpid());
 	/* A FIFO, a terminal: straight. */
