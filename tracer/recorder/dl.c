@@ -38,7 +38,7 @@ static void *ours(void *handle, const char *name)
 }
 
 /* The last thing it does is a jump to the real one, with the caller's return address. */
-__attribute__((visibility("default"), noinline)) void *dlsym(void *restrict handle, const char *restrict name)
+EXPORT REC_JUMPS void *dlsym(void *restrict handle, const char *restrict name)
 {
 	if (handle != RTLD_NEXT && handle != RTLD_DEFAULT &&
 	    (strncmp(name, "ibv_", 4) == 0 || strncmp(name, "rdma_", 5) == 0)) {

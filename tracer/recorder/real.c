@@ -10,17 +10,34 @@
 #include "recorder.h"
 
 /* dlsym is among what we stand in front of (dl.c), and has had several versions. */
-void *rec_real_dlsym(void *handle, const char *name)
+static void *(*real_dlsym)(void *, const char *);
+
+static void *none(void *handle, const char *name)
 {
-	static void *(*real)(void *, const char *);
+	(void)handle;
+	(void)name;
+	return NULL;
+}
+
+static void find_dlsym(void)
+{
 	static const char *const version[] = {"GLIBC_2.34", "GLIBC_2.2.5", "GLIBC_2.17"};
+	void *p = NULL;
 
-	for (unsigned i = 0; real == NULL && i < sizeof(version) / sizeof(version[0]); i++) {
-		void *p = dlvsym(RTLD_NEXT, "dlsym", version[i]);
+	for (unsigned i = 0; p == NULL && i < sizeof(version) / sizeof(version[0]); i++)
+		p = dlvsym(RTLD_NEXT, "dlsym", version[i]);
+	if (p != NULL)
+		memcpy(&real_dlsym, &p, sizeof(p));
+	else
+		real_dlsym = none;
+}
 
-		memcpy(&real, &p, sizeof(p));
-	}
-	return real != NULL ? real(handle, name) : NULL;
+/* Ends in a jump: what RTLD_NEXT means depends on who called. */
+REC_JUMPS void *rec_real_dlsym(void *handle, const char *name)
+{
+	if (real_dlsym == NULL)
+		find_dlsym();
+	return real_dlsym(handle, name);
 }
 
 static void *find(const char *name)

@@ -33,6 +33,12 @@
 #undef ibv_query_port
 
 #define EXPORT __attribute__((visibility("default")))
+/* Its last call is a jump, however the rest is compiled. */
+#if defined(__GNUC__) && !defined(__clang__)
+#define REC_JUMPS __attribute__((noinline, optimize("O2")))
+#else
+#define REC_JUMPS __attribute__((noinline))
+#endif
 
 /* ---- ring.c ---- */
 /* A slot to fill in, with time, type and context; NULL: not recording, or full, which is counted. */

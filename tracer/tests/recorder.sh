@@ -108,7 +108,7 @@ bad_ends() {
 }
 
 full_disk() {
-	local limit=$((14 * 1024)) rc=0
+	local limit=$((14 * 1024))
 	if ! unshare -rm true 2>/dev/null; then
 		echo "skip a full disk: no user namespaces here"
 		return
@@ -117,7 +117,7 @@ full_disk() {
 	# shellcheck disable=SC2016 # expanded there
 	timeout 120 unshare -rm bash -c 'mount -t tmpfs -o size='$limit'k tmpfs "$1" && cd "$1" &&
 		{ vs-trace run -o t --sim --seed 1 --light -- "$2" write n=100000 2>err >/dev/null || true; cat err; ls -l t; tail -c 300 t/calls-*.vst; vs-trace report t | head -5; }' \
-		sh "$tmp/small" "$tests/victim" >"$tmp/full" 2>&1 || rc=$?
+		sh "$tmp/small" "$tests/victim" >"$tmp/full" 2>&1 || true
 	cp "$tmp/full" "$tmp/err"
 	has "a full disk: the trace says what is missing" 'the disk took no more' "$tmp/full"
 	has "its last line is whole" '"ev":"rec:end".*}$' "$tmp/full"
