@@ -19,6 +19,7 @@
  *   remote*.c    the target `agent` (remote.h); agent/ is the program at its far side
  *   program.c    the target `program`: what a program does by itself
  *   peer*.c      who talks to a device (peer.h)
+ *   pair*.c      the target of two devices; bridge.c is between them (bridge.h)
  *   pool.c       worker processes
  *   watch.c      what a worker was about when it was lost
  *   text.c       the report on a terminal
@@ -146,6 +147,8 @@ struct vc_options {
 	const char *peer, *encap;                            /* NULL: the usual one */
 	struct vc_peer_spec peer_at;                         /* what `peer` says */
 	unsigned worker;                                     /* which of the processes this is */
+	const char *agents[2], *devices[2];                  /* of a bridge's two ends; NULL: not said */
+	unsigned end;                                        /* which of these is meant */
 	const char *json, *junit, *tap, *html, *profile_out; /* files to write; NULL: none */
 	const char *deviations;                              /* file of known deviations; NULL: none */
 	const char *coverage;                                /* file to write; NULL: none */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /* job.c - runs one vector of one case on the target, and makes its result. */
+#include "bridge.h"
 #include "ccase.h"
 #include "remote.h"
 
@@ -123,7 +124,8 @@ static void run_on_target(const struct vc_options *o, const struct vc_case *c, u
 	} else if (o->verbs == NULL)
 		vs_drill_run_sim(c->d, vector, env, res);
 	else
-		dr_run(c->d, vector, env, vc_target_open, (void *)(uintptr_t)o, res);
+		dr_run(c->d, vector, env, o->peer_at.kind == VC_PEER_BRIDGE ? vc_pair_open : vc_target_open,
+		       (void *)(uintptr_t)o, res);
 }
 
 /* Runs it, and where the runner may have been at fault once more: its own lateness is no news of the device. */

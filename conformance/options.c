@@ -86,6 +86,8 @@ static const char help_text[] =
 	"    raw:IFACE,ip=ADDR  a host that exists in frames alone, sent and captured at an interface (CAP_NET_RAW);\n"
 	"                       also ip6=ADDR, mac=MAC, vlan=N, count=N\n"
 	"    unix:PATH,remote=PATH,ip=ADDR  such a host behind AF_UNIX datagrams, for virtual machines\n"
+	"    bridge:END,END     nobody: it is between two devices (two --agent, or --device NAME,NAME), and does to\n"
+	"                       their packets what faults of scripts say; END is IFACE, or unix:PATH,remote=PATH\n"
 	"    loop               nobody, so that only cases with two ends on the device are run\n"
 	"  --program CMD      a program that makes the calls itself, on the simulated wire; scripts (--file) say what "
 	"it "
@@ -176,6 +178,18 @@ static bool take_peer(struct vc_options *o, const char *text)
 	return false;
 }
 
+/* A second one is for the other end of a bridge. */
+static bool take_agent(struct vc_options *o, const char *text)
+{
+	if (o->agents[1] != NULL) {
+		vc_complain("--agent %s: there are two already, and a bridge has two ends", text);
+		return false;
+	}
+	o->agents[o->agents[0] != NULL] = text;
+	o->agent = o->agents[0];
+	return true;
+}
+
 static bool take_encap(struct vc_options *o, const char *text)
 {
 	static const char *const names[] = {"rocev2-ipv4", "rocev2-ipv6", "rocev1", "ib", "ib-grh"};
@@ -205,8 +219,7 @@ static bool take(struct vc_options *o, int opt, char **argv)
 	case OPT_DEVICE:
 		return take_device(o, optarg);
 	case OPT_AGENT:
-		o->agent = optarg;
-		return true;
+		return take_agent(o, optarg);
 	case OPT_PEER:
 		return take_peer(o, optarg);
 	case OPT_PROGRAM:
@@ -280,6 +293,32 @@ static bool behind_agent(struct vc_options *o)
 	return true;
 }
 
+/* Who is at the ends of a bridge: two agents, or two devices of this host. */
+static bool two_devices(struct vc_options *o)
+{
+	static char names[128];
+	char *second;
+
+	if (o->peer_at.kind != VC_PEER_BRIDGE) {
+		if (o->agents[1] != NULL)
+			vc_complain("--agent %s: a second one is for the other end of --peer bridge:", o->agents[1]);
+		return o->agents[1] == NULL;
+	}
+	if (o->verbs != NULL && strlen(o->verbs) < sizeof(names) && strchr(o->verbs, ',') != NULL) {
+		(void)snprintf(names, sizeof(names), "%s", o->verbs);
+		second = strchr(names, ',');
+		*second = '\0';
+		o->devices[0] = names;
+		o->devices[1] = second + 1;
+	}
+	if (o->agents[1] != NULL || (o->agents[0] == NULL && o->devices[1] != NULL))
+		return true;
+	vc_complain(
+		"--peer %s: a bridge is between two devices: --agent COMMAND --agent COMMAND, or --device NAME,NAME",
+		o->peer);
+	return false;
+}
+
 /* One for each processor; cases on a device wait most of the time. A peer at one address can be in one process. */
 static bool choose_jobs(struct vc_options *o)
 {
@@ -317,7 +356,7 @@ bool vc_options_read(struct vc_options *o, int argc, char **argv, int *exit_code
 	}
 	o->pattern = argv + optind;
 	o->n_patterns = (size_t)(argc - optind);
-	if (o->agent != NULL && !behind_agent(o))
+	if (!two_devices(o) || (o->agent != NULL && !behind_agent(o)))
 		return false;
 	o->silent = is_stdout(o->json) || is_stdout(o->tap) || is_stdout(o->junit) || is_stdout(o->html);
 	if (!choose_jobs(o))

@@ -48,10 +48,15 @@ struct vc_peer {
 	char broken[256];                /* it works no more: what happened; "": it works */
 };
 
+/* Where frames come and go. */
+struct vc_peer_end {
+	bool is_socket;
+	char at[108], remote[108]; /* an interface; paths of sockets */
+};
 /* What the user has said of a peer. */
 struct vc_peer_spec {
-	enum vc_peer_kind { VC_PEER_NONE, VC_PEER_UDP, VC_PEER_RAW, VC_PEER_UNIX } kind;
-	char at[108], remote[108]; /* an interface; paths of sockets */
+	enum vc_peer_kind { VC_PEER_NONE, VC_PEER_UDP, VC_PEER_RAW, VC_PEER_UNIX, VC_PEER_BRIDGE } kind;
+	struct vc_peer_end end[2]; /* a bridge has two */
 	bool has[VC_PEER_ENCAPS];
 	uint8_t gid[VC_PEER_ENCAPS][16];
 	bool has_mac;
@@ -59,7 +64,8 @@ struct vc_peer_spec {
 	uint16_t vlan;
 	unsigned count; /* that many peers, with addresses one behind the other: as many processes can use them */
 };
-/* "udp:A", "raw:IFACE,ip=A...", "unix:PATH,remote=PATH,ip=A...", "loop". False: `why` says what is wrong with it. */
+/* "udp:A", "raw:IFACE,ip=A...", "unix:PATH,remote=PATH,ip=A...", "bridge:...", "loop". False: `why` says what is wrong
+ * with it. */
 bool vc_peer_spec_read(struct vc_peer_spec *s, const char *text, char *why, size_t cap);
 
 /* `number` of `count`: which of the peers this process uses. NULL: `why` says what is wrong, and what to do. */

@@ -315,11 +315,11 @@ static struct vs_frameio *open_io(const struct peer_frame *f, const struct vc_pe
 	int code;
 
 	if (s->kind == VC_PEER_UNIX)
-		return vs_frameio_unix_open(s->at, s->remote, &code, err);
+		return vs_frameio_unix_open(s->end[0].at, s->end[0].remote, &code, err);
 	/* also what libpcap can't tell to be in a VLAN, because the driver has taken the tag off */
 	(void)snprintf(filter, sizeof(filter), "ether dst %02x:%02x:%02x:%02x:%02x:%02x or ether multicast", m[0], m[1],
 		       m[2], m[3], m[4], m[5]);
-	return vs_frameio_live_open(s->at, filter, &code, err);
+	return vs_frameio_live_open(s->end[0].at, filter, &code, err);
 }
 
 struct vc_peer *vc_peer_frame(const struct vc_peer_spec *s, unsigned number, char *why, size_t cap)

@@ -6,6 +6,7 @@
  *   udp:ADDRESS
  *   raw:INTERFACE,ip=ADDRESS[,ip6=ADDRESS][,mac=MAC][,vlan=N][,count=N]
  *   unix:PATH,remote=PATH,ip=ADDRESS[,ip6=ADDRESS][,mac=MAC][,vlan=N]
+ *   bridge:END,END, each INTERFACE or unix:PATH,remote=PATH
  */
 #include <arpa/inet.h>
 #include <stdio.h>
@@ -21,6 +22,7 @@
 /* A word of the list that is being read. */
 struct reading {
 	struct vc_peer_spec *s;
+	struct vc_peer_end *end; /* that was named last */
 	char *why;
 	size_t cap;
 };
@@ -101,11 +103,11 @@ static bool take_count(const struct reading *r, const char *key, const char *v)
 
 static bool take_remote(const struct reading *r, const char *key, const char *v)
 {
-	if (r->s->kind != VC_PEER_UNIX)
+	if (!r->end->is_socket)
 		return wrong(r, key, v, "an interface has no other end that could be named");
-	if (strlen(v) >= sizeof(r->s->remote))
+	if (strlen(v) >= sizeof(r->end->remote))
 		return wrong(r, key, v, "the path of a socket has at most 107 bytes");
-	(void)snprintf(r->s->remote, sizeof(r->s->remote), "%s", v);
+	(void)snprintf(r->end->remote, sizeof(r->end->remote), "%s", v);
 	return true;
 }
 
@@ -126,19 +128,41 @@ static bool take_word(const struct reading *r, char *word)
 	return false;
 }
 
+/* An interface, or a path; unix: is said already, or stands before it. */
+static bool take_end(struct reading *r, struct vc_peer_end *e, const char *word)
+{
+	if (strncmp(word, "unix:", 5) == 0) {
+		e->is_socket = true;
+		word += 5;
+	}
+	r->end = e;
+	if (word[0] == '\0' || strlen(word) >= sizeof(e->at)) {
+		(void)snprintf(r->why, r->cap, "%s",
+			       e->is_socket ? "unix: takes a path of 1 to 107 bytes"
+					    : "raw: takes the name of an interface");
+		return false;
+	}
+	(void)snprintf(e->at, sizeof(e->at), "%s", word);
+	return true;
+}
+
+static bool has_other_end(const struct reading *r, const struct vc_peer_end *e)
+{
+	if (!e->is_socket || e->remote[0] != '\0')
+		return true;
+	(void)snprintf(r->why, r->cap, "it needs remote=PATH, the socket of who is at the other end");
+	return false;
+}
+
 /* Where it is, and what is said of it. */
-static bool take_frames(const struct reading *r, char *text)
+static bool take_frames(struct reading *r, char *text)
 {
 	struct vc_peer_spec *s = r->s;
 	char *word = strsep(&text, ",");
 
-	if (word[0] == '\0' || strlen(word) >= sizeof(s->at)) {
-		(void)snprintf(r->why, r->cap, "%s",
-			       s->kind == VC_PEER_RAW ? "raw: takes the name of an interface"
-						      : "unix: takes a path of 1 to 107 bytes");
+	s->end[0].is_socket = s->kind == VC_PEER_UNIX;
+	if (!take_end(r, &s->end[0], word))
 		return false;
-	}
-	(void)snprintf(s->at, sizeof(s->at), "%s", word);
 	while ((word = strsep(&text, ",")) != NULL)
 		if (!take_word(r, word))
 			return false;
@@ -146,16 +170,32 @@ static bool take_frames(const struct reading *r, char *text)
 		(void)snprintf(r->why, r->cap, "it needs ip=ADDRESS (or ip6=), an address that no host has");
 		return false;
 	}
-	if (s->kind == VC_PEER_UNIX && s->remote[0] == '\0') {
-		(void)snprintf(r->why, r->cap, "it needs remote=PATH, the socket of who is at the other end");
-		return false;
+	return has_other_end(r, &s->end[0]);
+}
+
+static bool take_bridge(struct reading *r, char *text)
+{
+	struct vc_peer_spec *s = r->s;
+	unsigned n = 0;
+	char *word;
+
+	while ((word = strsep(&text, ",")) != NULL) {
+		if (r->end != NULL && strncmp(word, "remote=", 7) == 0) {
+			if (!take_remote(r, "remote", word + 7))
+				return false;
+		} else if (n == 2 || !take_end(r, &s->end[n++], word)) {
+			break;
+		}
 	}
-	return true;
+	if (word == NULL && n == 2)
+		return has_other_end(r, &s->end[0]) && has_other_end(r, &s->end[1]);
+	(void)snprintf(r->why, r->cap, "a bridge has two ends: bridge:eth1,eth2, or unix:PATH,remote=PATH for each");
+	return false;
 }
 
 bool vc_peer_spec_read(struct vc_peer_spec *s, const char *text, char *why, size_t cap)
 {
-	struct reading r = {s, why, cap};
+	struct reading r = {s, NULL, why, cap};
 	char copy[512];
 
 	*s = (struct vc_peer_spec){.kind = VC_PEER_NONE, .count = 1};
@@ -169,13 +209,17 @@ bool vc_peer_spec_read(struct vc_peer_spec *s, const char *text, char *why, size
 		s->kind = VC_PEER_UDP;
 		return take_ip(&r, "udp", text + 4);
 	}
-	s->kind = strncmp(text, "raw:", 4) == 0 ? VC_PEER_RAW : VC_PEER_UNIX;
-	if (s->kind == VC_PEER_UNIX && strncmp(text, "unix:", 5) != 0) {
-		(void)snprintf(why, cap,
-			       "it is udp:ADDRESS, raw:INTERFACE,ip=..., unix:PATH,remote=PATH,ip=..., or loop "
-			       "for none");
+	s->kind = strncmp(text, "raw:", 4) == 0      ? VC_PEER_RAW
+		  : strncmp(text, "unix:", 5) == 0   ? VC_PEER_UNIX
+		  : strncmp(text, "bridge:", 7) == 0 ? VC_PEER_BRIDGE
+						     : VC_PEER_NONE;
+	if (s->kind == VC_PEER_NONE) {
+		(void)snprintf(
+			why, cap,
+			"it is udp:ADDRESS, raw:INTERFACE,ip=..., unix:PATH,remote=PATH,ip=..., bridge:END,END, or "
+			"loop for none");
 		return false;
 	}
 	(void)snprintf(copy, sizeof(copy), "%s", strchr(text, ':') + 1);
-	return take_frames(&r, copy);
+	return s->kind == VC_PEER_BRIDGE ? take_bridge(&r, copy) : take_frames(&r, copy);
 }

@@ -226,6 +226,9 @@ int vc_error(int code); /* an errno value as a vs_err */
 /* Says what the target can't do: the run ends as a SKIP. VS_ERR_INVAL. */
 int vc_lacks(struct vc_target *t, const char *what);
 void vc_emit(struct vc_target *t, struct vs_event *ev); /* time and node are filled in */
-const char *vc_dut_name(const struct vc_target *t);     /* of the first node that is no peer */
+uint64_t
+vc_on_our_clock(uint64_t real_ns); /* what CLOCK_REALTIME says, on the clock of the run; never later than now */
+void vc_packet_event(struct vs_event *ev, const struct vs_pkt *p); /* what it says of the packet */
+const char *vc_dut_name(const struct vc_target *t);                /* of the first node that is no peer */
 
 #endif

@@ -13,6 +13,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "bridge.h"
 #include "remote.h"
 
 #define TRIES 16u
@@ -145,37 +146,46 @@ static bool open_all(struct vc_verbs *v, const struct vc_options *o, char *why, 
 	return o->peer != NULL || !is_on_loopback(v) || open_beside_ref0(v, why, cap); /* `loop`: none */
 }
 
-static struct vc_verbs the_device; /* of this process */
-static bool tried, opened;
+static struct vc_verbs the_device[2]; /* of this process; a bridge has two */
+static bool tried[2], opened[2];
 
 struct vc_verbs *vc_verbs_open(const struct vc_options *o, char *why, size_t cap)
 {
-	static char reason[640];
+	static char reason[2][640];
+	struct vc_verbs *v = &the_device[o->end];
+	const unsigned e = o->end;
 
 	/* An agent that has died is replaced. */
-	if (!tried || (o->agent != NULL && (the_device.link == NULL || the_device.link->over[0] != '\0')))
-		opened = open_all(&the_device, o, reason, sizeof(reason));
-	tried = true;
-	(void)snprintf(why, cap, "%s", reason);
-	return opened ? &the_device : NULL;
+	if (!tried[e] || (o->agent != NULL && (v->link == NULL || v->link->over[0] != '\0')))
+		opened[e] = open_all(v, o, reason[e], sizeof(reason[e]));
+	tried[e] = true;
+	(void)snprintf(why, cap, "%s", reason[e]);
+	return opened[e] ? v : NULL;
 }
 
 void vc_verbs_close(void)
 {
-	vc_peer_close(the_device.peer);
-	the_device.peer = NULL;
+	vc_pair_close();
+	for (unsigned i = 0; i < 2; i++) {
+		struct vc_verbs *v = &the_device[i];
+
+		vc_peer_close(v->peer);
+		v->peer = NULL;
+		vc_link_close(v->link); /* who comes next finds the device's address free */
+		v->link = NULL;
+	}
 }
 
 void vc_verbs_forget(void)
 {
 	vc_verbs_close();
-	memset(&the_device, 0, sizeof(the_device));
-	tried = opened = false;
+	memset(the_device, 0, sizeof(the_device));
+	memset(tried, 0, sizeof(tried));
 }
 
 bool vc_verbs_tried(void)
 {
-	return tried;
+	return tried[0];
 }
 
 /* Opening changes what is loaded into a process: the parent of the workers keeps away from that. */
@@ -191,7 +201,8 @@ bool vc_verbs_try(const struct vc_options *o, char *why, size_t cap)
 	pid = fork();
 	if (pid == 0) {
 		char text[640] = "";
-		bool good = vc_verbs_open(o, text, sizeof(text)) != NULL;
+		bool good = o->peer_at.kind == VC_PEER_BRIDGE ? vc_pair_try(o, text, sizeof(text))
+							      : vc_verbs_open(o, text, sizeof(text)) != NULL;
 
 		(void)!write(fd[1], text, good ? 0 : strlen(text));
 		vc_verbs_close();

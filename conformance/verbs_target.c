@@ -31,7 +31,7 @@
 #define QPN_RUNS 0x3fffu
 
 /* What CLOCK_REALTIME says, on the clock of the run; never later than now. */
-static uint64_t on_our_clock(uint64_t real_ns)
+uint64_t vc_on_our_clock(uint64_t real_ns)
 {
 	struct timespec t;
 	uint64_t now = vc_now_ns(), real;
@@ -42,6 +42,17 @@ static uint64_t on_our_clock(uint64_t real_ns)
 }
 
 /* ---- the wire ---- */
+
+void vc_packet_event(struct vs_event *ev, const struct vs_pkt *p)
+{
+	ev->a[0] = p->bth.opcode;
+	ev->a[1] = p->bth.psn;
+	ev->a[2] = p->bth.destqp;
+	ev->a[3] = p->payload_len;
+	ev->a[4] = p->hdrs & VS_HDR_AETH ? p->ext.aeth.syndrome : VS_SYN_NONE;
+	ev->a[5] = p->hdrs & VS_HDR_AETH ? p->ext.aeth.msn : 0;
+	ev->a[6] = p->bth.ackreq;
+}
 
 static void tell(struct vc_target *t, const char *node, uint64_t when, const uint8_t *frame, size_t len)
 {
@@ -54,13 +65,7 @@ static void tell(struct vc_target *t, const char *node, uint64_t when, const uin
 	if (vs_pkt_parse(&p, VS_LINK_ETHERNET, 0, frame, len, len, 0) != VS_OK)
 		return;
 	(void)snprintf(ev.node, sizeof(ev.node), "%s", node);
-	ev.a[0] = p.bth.opcode;
-	ev.a[1] = p.bth.psn;
-	ev.a[2] = p.bth.destqp;
-	ev.a[3] = p.payload_len;
-	ev.a[4] = p.hdrs & VS_HDR_AETH ? p.ext.aeth.syndrome : VS_SYN_NONE;
-	ev.a[5] = p.hdrs & VS_HDR_AETH ? p.ext.aeth.msn : 0;
-	ev.a[6] = p.bth.ackreq;
+	vc_packet_event(&ev, &p);
 	vc_emit(t, &ev);
 }
 
@@ -91,7 +96,7 @@ static void held_up(struct vc_target *t, uint64_t when)
 static void on_frame(void *ctx, uint64_t stamp_ns, const uint8_t *frame, size_t len)
 {
 	struct vc_target *t = ctx;
-	uint64_t when = on_our_clock(stamp_ns);
+	uint64_t when = vc_on_our_clock(stamp_ns);
 	struct vs_pkt p;
 
 	if (vs_pkt_parse(&p, VS_LINK_ETHERNET, 0, frame, len, len, 0) == VS_OK &&

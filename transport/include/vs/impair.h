@@ -22,7 +22,7 @@ struct vs_impair *vs_impair_new(uint64_t seed, enum vs_link link, const char *ne
 				void *ctx);
 void vs_impair_free(struct vs_impair *im); /* NULL is fine; what waits is lost */
 /* One more rule. 0, or negative and *err. */
-int vs_impair_add(struct vs_impair *im, const char *rule, size_t len, struct vs_fault_error *err);
+int vs_impair_add(struct vs_impair *im, const char *text, size_t len, struct vs_fault_error *err);
 void vs_impair_clear(struct vs_impair *im); /* no rules any more; what waits goes on waiting */
 /* The name of a rule that has never acted; NULL: there is none. One that acts by chance had its chance. */
 const char *vs_impair_idle(const struct vs_impair *im);
