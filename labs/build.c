@@ -9,12 +9,14 @@
 
 #include "vslab.h"
 
+/* What is run can know the language: VS_LAB_LANG. */
 int vl_run(char *const argv[], const char *output)
 {
 	pid_t pid;
 	int status = 0;
 
 	(void)fflush(stdout);
+	(void)setenv("VS_LAB_LANG", T("en", "ko"), 1);
 	pid = fork();
 	if (pid < 0) {
 		vl_complain("%s: %s", argv[0], strerror(errno));

@@ -65,7 +65,7 @@ static void read_line(struct vl_progress *p, const char *line)
 static bool draw(struct vl_progress *p)
 {
 	FILE *f = fopen("/dev/urandom", "r");
-	uint8_t bytes[20];
+	uint8_t bytes[20] = {0};
 	bool good = f != NULL && fread(bytes, 1, sizeof(bytes), f) == sizeof(bytes);
 
 	if (f != NULL)

@@ -91,6 +91,28 @@ static bool compute(struct vl_session *s, const struct vl_lab *lab)
 	return good;
 }
 
+/* A lab of functions has headers of its own. */
+static bool copy_headers(struct vl_session *s, const struct vl_lab *lab)
+{
+	char to[PATH_MAX], from[PATH_MAX];
+	DIR *d = opendir(lab->dir);
+	const struct dirent *e;
+	bool good = d != NULL;
+
+	while (good && (e = readdir(d)) != NULL) {
+		size_t n = strlen(e->d_name);
+
+		if (n < 3 || strcmp(e->d_name + n - 2, ".h") != 0)
+			continue;
+		(void)snprintf(from, sizeof(from), "%.*s/%.200s", PATH_MAX - 256, lab->dir, e->d_name);
+		vl_work(s, lab, e->d_name, to);
+		good = copy(from, to);
+	}
+	if (d != NULL)
+		(void)closedir(d);
+	return good;
+}
+
 static bool fill_folder(struct vl_session *s, const struct vl_lab *lab)
 {
 	char from[PATH_MAX], to[PATH_MAX];
@@ -102,6 +124,8 @@ static bool fill_folder(struct vl_session *s, const struct vl_lab *lab)
 	(void)snprintf(from, sizeof(from), "%.*s/../include/lab.h", PATH_MAX - 32, lab->dir);
 	vl_work(s, lab, "lab.h", to);
 	if (!copy(from, to))
+		return false;
+	if (!copy_headers(s, lab))
 		return false;
 	vl_localized(lab->dir, "predict", ".txt", from);
 	vl_work(s, lab, "predict.txt", to);

@@ -322,7 +322,7 @@ static void take_events(struct reader *r, const struct vs_record *record)
 	const struct vs_event *ev = record != NULL ? vs_record_events(record, &n) : NULL;
 	char line[8192];
 
-	r->event = calloc(n + 1, sizeof(r->event[0]));
+	r->event = calloc(n + 1, sizeof(json_t *));
 	for (size_t i = 0; r->event != NULL && i < n; i++)
 		if (ev[i].type != VS_EV_MEM_BYTES && vs_vst_format(&ev[i], line, sizeof(line)) > 0 &&
 		    (r->event[r->n] = json_loads(line, 0, NULL)) != NULL)

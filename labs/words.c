@@ -32,9 +32,9 @@ static void value_of(char *line, uint64_t drawn, uint32_t seed, char out[32])
 	while (n < 32 && (word[n] = strtok_r(NULL, " \t", &save)) != NULL)
 		n++;
 	if (how != NULL && strcmp(how, "range") == 0 && n == 2) {
-		uint64_t a = strtoull(word[0], NULL, 0), b = strtoull(word[1], NULL, 0);
+		unsigned long long a = strtoull(word[0], NULL, 0), b = strtoull(word[1], NULL, 0);
 
-		(void)snprintf(out, 32, "%llu", (unsigned long long)(a + drawn % (b - a + 1)));
+		(void)snprintf(out, 32, "%llu", a + drawn % (b - a + 1));
 	} else if (how != NULL && strcmp(how, "mod") == 0 && n == 2) {
 		(void)snprintf(out, 32, "%llu", strtoull(word[0], NULL, 0) + seed % strtoull(word[1], NULL, 0));
 	} else if (n > 0) {
