@@ -48,6 +48,15 @@ typedef bool rdma_pref_bool;
 typedef gboolean rdma_pref_bool;
 #endif
 
+/* What begins a statistic says, since 4.6, whether it could: the last statement of such a function. */
+#if RDMA_WS_AT_LEAST(4, 6)
+typedef bool rdma_stat_begun;
+#define RDMA_STAT_BEGUN(ok) return (ok)
+#else
+typedef void rdma_stat_begun;
+#define RDMA_STAT_BEGUN(ok) (void)(ok)
+#endif
+
 /* Parameters of the callbacks of a conversation filter, and what they return. */
 #if RDMA_WS_AT_LEAST(4, 4)
 typedef bool rdma_filter_bool;

@@ -190,7 +190,7 @@ static bool arguments(const char *opt, uint32_t *stream, uint32_t *began)
 	return *opt == '\0';
 }
 
-static void message_begin(const char *opt, void *data _U_)
+static rdma_stat_begun message_begin(const char *opt, void *data _U_)
 {
 	uint32_t stream = 0, began = 0;
 	struct listener *l;
@@ -207,6 +207,7 @@ static void message_begin(const char *opt, void *data _U_)
 		fprintf(stderr, "tshark: -z %s: %s\n", opt, error->str);
 		exit(1);
 	}
+	RDMA_STAT_BEGUN(true);
 }
 
 /* ---- the menu ---- */

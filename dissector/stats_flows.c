@@ -392,9 +392,9 @@ static tap_packet_status tree_packet(stats_tree *st, packet_info *pinfo _U_, epa
 }
 
 /* Trees have names of their own, NAME,tree; the short one asks for the same. */
-static void tree_alias(const char *opt _U_, void *data _U_)
+static rdma_stat_begun tree_alias(const char *opt _U_, void *data _U_)
 {
-	(void)process_stat_cmd_arg("rdma_analysis,tree");
+	RDMA_STAT_BEGUN(process_stat_cmd_arg("rdma_analysis,tree"));
 }
 
 void rdma_stats_flows_register(void)
