@@ -59,8 +59,6 @@ struct vt_capture {
 	bool no_memory;
 };
 
-/* Makes room for one more in an array that doubles; false: no memory. */
-bool vt_room(void **array, size_t *cap, size_t n, size_t size);
 /* The packet of this frame (of a super-packet: the one with this PSN); VT_NONE. */
 size_t vt_seen_at(const struct vt_capture *c, uint32_t frame, uint32_t psn);
 /* Tells all packets as events of the model's newest source. False with `err`. */

@@ -220,3 +220,30 @@ bool vt_selected(const struct vt_model *m, const struct vt_options *o, size_t ev
 		return false;
 	return m->qp[qp].qpn == o->qpn || (m->qp[qp].peer != VT_NONE && m->qp[m->qp[qp].peer].qpn == o->qpn);
 }
+
+int vt_command(const char *cmd, int argc, char **argv, int (*help)(void),
+	       int (*show)(struct vt_model *m, const struct vt_options *o, bool json))
+{
+	static const struct option options[] = {
+		VT_OPTIONS_LONG, {"json", no_argument, NULL, 'j'}, {"help", no_argument, NULL, 'h'}, {0}};
+	struct vt_options o = {0};
+	struct vt_model *m;
+	bool json = false;
+	int opt, taken, rc;
+
+	opterr = 0;
+	while ((opt = getopt_long(argc, argv, ":ho:", options, NULL)) != -1) {
+		if (opt == 'h')
+			return help();
+		json |= opt == 'j';
+		taken = opt == 'j' ? 1 : vt_option(cmd, opt, optarg, &o);
+		if (taken <= 0)
+			return taken < 0 ? VT_USAGE : vt_bad_option(cmd, argv, opt);
+	}
+	m = vt_open(cmd, argc, argv, optind, &o);
+	if (m == NULL)
+		return VT_USAGE;
+	rc = show(m, &o, json);
+	vt_model_free(m);
+	return rc;
+}

@@ -64,15 +64,11 @@ static size_t strand_of(const struct vt_model *m, size_t i)
 
 static bool append(struct strand *s, size_t i)
 {
-	if (s->n == s->cap) {
-		size_t cap = s->cap == 0 ? 64 : 2 * s->cap;
-		size_t *grown = realloc(s->at, cap * sizeof(*grown));
+	void *array = s->at;
 
-		if (grown == NULL)
-			return false;
-		s->at = grown;
-		s->cap = cap;
-	}
+	if (!vt_room(&array, &s->cap, s->n, sizeof(*s->at)))
+		return false;
+	s->at = array;
 	s->at[s->n++] = i;
 	return true;
 }

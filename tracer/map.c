@@ -56,3 +56,18 @@ void vt_map_free(struct vt_map *m)
 	free(m->slot);
 	*m = (struct vt_map){0};
 }
+
+bool vt_room(void **array, size_t *cap, size_t n, size_t size)
+{
+	size_t more = *cap == 0 ? 64 : 2 * *cap;
+	void *grown;
+
+	if (n < *cap)
+		return true;
+	grown = realloc(*array, more * size);
+	if (grown == NULL)
+		return false;
+	*array = grown;
+	*cap = more;
+	return true;
+}

@@ -18,21 +18,6 @@
 
 #define ADDRESSES_MAX 4096u
 
-bool vt_room(void **array, size_t *cap, size_t n, size_t size)
-{
-	size_t more = *cap == 0 ? 64 : 2 * *cap;
-	void *grown;
-
-	if (n < *cap)
-		return true;
-	grown = realloc(*array, more * size);
-	if (grown == NULL)
-		return false;
-	*array = grown;
-	*cap = more;
-	return true;
-}
-
 /* ---- who ---- */
 
 static uint8_t address_bytes(const struct vs_pkt *p, bool dst, uint8_t b[16])

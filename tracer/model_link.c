@@ -15,21 +15,6 @@ struct linker {
 	size_t cap_nodes, cap_qps, cap_pkts;
 };
 
-static bool grow(void **array, size_t *cap, size_t n, size_t size)
-{
-	size_t more = *cap == 0 ? 16 : 2 * *cap;
-	void *grown;
-
-	if (n < *cap)
-		return true;
-	grown = realloc(*array, more * size);
-	if (grown == NULL)
-		return false;
-	*array = grown;
-	*cap = more;
-	return true;
-}
-
 static bool is_wire(const char *name)
 {
 	return name[0] == '\0' || strcmp(name, "wire") == 0 || strcmp(name, "switch") == 0 ||
@@ -48,7 +33,7 @@ static size_t node_of(struct linker *l, const char *name, size_t hint)
 	i = vt_find_node(m, name);
 	if (i != VT_NONE)
 		return i;
-	if (m->n_nodes == NODES_MAX || !grow(&array, &l->cap_nodes, m->n_nodes, sizeof(*m->node)))
+	if (m->n_nodes == NODES_MAX || !vt_room(&array, &l->cap_nodes, m->n_nodes, sizeof(*m->node)))
 		return VT_NONE;
 	m->node = array;
 	m->node[m->n_nodes] = (struct vt_node){.wire = is_wire(name)};
@@ -65,7 +50,7 @@ static size_t qp_of(struct linker *l, size_t node, uint32_t qpn)
 
 	if (i != VT_NONE)
 		return i;
-	if (m->n_qps == UINT32_MAX - 1 || !grow(&array, &l->cap_qps, m->n_qps, sizeof(*m->qp)))
+	if (m->n_qps == UINT32_MAX - 1 || !vt_room(&array, &l->cap_qps, m->n_qps, sizeof(*m->qp)))
 		return VT_NONE;
 	m->qp = array;
 	m->qp[m->n_qps] = (struct vt_qp){.node = (unsigned)node, .qpn = qpn, .peer = VT_NONE, .created = VT_NONE};
@@ -80,7 +65,7 @@ static size_t packet_of(struct linker *l, uint16_t source, uint64_t id)
 
 	if (i != VT_NONE)
 		return i;
-	if (!grow(&array, &l->cap_pkts, m->n_pkts, sizeof(*m->pkt)))
+	if (!vt_room(&array, &l->cap_pkts, m->n_pkts, sizeof(*m->pkt)))
 		return VT_NONE;
 	m->pkt = array;
 	i = m->n_pkts;

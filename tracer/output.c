@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "event/internal.h"
 #include "trace.h"
 
 bool vt_file_open(struct vt_file *f, const char *cmd, const char *path)
@@ -75,28 +76,16 @@ int vt_file_close(struct vt_file *f)
 
 /* ---- text ---- */
 
-/* Bytes of the UTF-8 character at s; 0: it is none, or one that commands a terminal. */
+/* Bytes of the UTF-8 character at s; 0: it is none, or one that commands a terminal or turns text around. */
 static size_t utf8_len(const unsigned char *s)
 {
-	size_t n = s[0] < 0x80                   ? 1
-		   : s[0] >= 0xc2 && s[0] < 0xe0 ? 2
-		   : (s[0] & 0xf0) == 0xe0       ? 3
-		   : s[0] >= 0xf0 && s[0] < 0xf5 ? 4
-						 : 0;
-
-	for (size_t i = 1; i < n; i++)
-		if ((s[i] & 0xc0) != 0x80)
-			return 0;
 	if (s[0] < 0x20 || s[0] == 0x7f || (s[0] == 0xc2 && s[1] < 0xa0)) /* C0, DEL, C1 */
-		return 0;
-	if ((s[0] == 0xe0 && s[1] < 0xa0) || (s[0] == 0xed && s[1] > 0x9f) || (s[0] == 0xf0 && s[1] < 0x90) ||
-	    (s[0] == 0xf4 && s[1] > 0x8f)) /* overlong, surrogates, beyond U+10FFFF */
 		return 0;
 	if (s[0] == 0xe2 && s[1] == 0x80 && (s[2] == 0x8e || s[2] == 0x8f || (s[2] >= 0xa8 && s[2] <= 0xae)))
 		return 0; /* line separators, marks and overrides of direction */
 	if (s[0] == 0xe2 && s[1] == 0x81 && s[2] >= 0xa6 && s[2] <= 0xa9)
 		return 0; /* isolates */
-	return n;
+	return vs_utf8_len(s);
 }
 
 void vt_put_safe(FILE *f, const char *text)

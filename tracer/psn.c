@@ -2,10 +2,10 @@
 /* psn.c - vs-trace psn: which flows there are, and the graph of one of them (psn_svg.c). */
 #include "psn.h"
 
-#include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "map.h"
 #include "vs/opcode.h"
 #include "vs/psn.h"
 #include "vs/wire.h"
@@ -29,15 +29,11 @@ static int help(void)
 
 static bool add(struct vt_psn_graph *g, struct vt_psn_point p)
 {
-	if (g->n == g->cap) {
-		size_t cap = g->cap == 0 ? 256 : 2 * g->cap;
-		struct vt_psn_point *grown = realloc(g->point, cap * sizeof(*grown));
+	void *array = g->point;
 
-		if (grown == NULL)
-			return false;
-		g->point = grown;
-		g->cap = cap;
-	}
+	if (!vt_room(&array, &g->cap, g->n, sizeof(*g->point)))
+		return false;
+	g->point = array;
 	g->point[g->n++] = p;
 	return true;
 }
@@ -148,7 +144,7 @@ static void put_json(const struct vt_psn_graph *g, const struct vt_model *m, FIL
 	fputs("\n]}\n", f);
 }
 
-static int draw(const struct vt_model *m, const struct vt_options *o, bool json)
+static int draw(struct vt_model *m, const struct vt_options *o, bool json)
 {
 	struct vt_psn_graph g = {.qp = chosen(m, o)};
 	struct vt_file out;
@@ -178,26 +174,5 @@ static int draw(const struct vt_model *m, const struct vt_options *o, bool json)
 
 int vt_psn(int argc, char **argv)
 {
-	static const struct option options[] = {
-		VT_OPTIONS_LONG, {"json", no_argument, NULL, 'j'}, {"help", no_argument, NULL, 'h'}, {0}};
-	struct vt_options o = {0};
-	struct vt_model *m;
-	bool json = false;
-	int opt, taken, rc;
-
-	opterr = 0;
-	while ((opt = getopt_long(argc, argv, ":ho:", options, NULL)) != -1) {
-		if (opt == 'h')
-			return help();
-		json |= opt == 'j';
-		taken = opt == 'j' ? 1 : vt_option(CMD, opt, optarg, &o);
-		if (taken <= 0)
-			return taken < 0 ? VT_USAGE : vt_bad_option(CMD, argv, opt);
-	}
-	m = vt_open(CMD, argc, argv, optind, &o);
-	if (m == NULL)
-		return VT_USAGE;
-	rc = draw(m, &o, json);
-	vt_model_free(m);
-	return rc;
+	return vt_command(CMD, argc, argv, help, draw);
 }

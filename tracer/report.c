@@ -2,7 +2,6 @@
 /* report.c - vs-trace report: options, and the report as text. */
 #include "report.h"
 
-#include <getopt.h>
 #include <string.h>
 
 #define CMD "report"
@@ -151,7 +150,7 @@ static void report_text(const json_t *j, FILE *f)
 	}
 }
 
-static int show(const struct vt_model *m, const struct vt_options *o, bool json)
+static int show(struct vt_model *m, const struct vt_options *o, bool json)
 {
 	json_t *j = vt_report_of(m, o);
 	struct vt_file out;
@@ -174,26 +173,5 @@ static int show(const struct vt_model *m, const struct vt_options *o, bool json)
 
 int vt_report(int argc, char **argv)
 {
-	static const struct option options[] = {
-		VT_OPTIONS_LONG, {"json", no_argument, NULL, 'j'}, {"help", no_argument, NULL, 'h'}, {0}};
-	struct vt_options o = {0};
-	struct vt_model *m;
-	bool json = false;
-	int opt, taken, rc;
-
-	opterr = 0;
-	while ((opt = getopt_long(argc, argv, ":ho:", options, NULL)) != -1) {
-		if (opt == 'h')
-			return help();
-		json |= opt == 'j';
-		taken = opt == 'j' ? 1 : vt_option(CMD, opt, optarg, &o);
-		if (taken <= 0)
-			return taken < 0 ? VT_USAGE : vt_bad_option(CMD, argv, opt);
-	}
-	m = vt_open(CMD, argc, argv, optind, &o);
-	if (m == NULL)
-		return VT_USAGE;
-	rc = show(m, &o, json);
-	vt_model_free(m);
-	return rc;
+	return vt_command(CMD, argc, argv, help, show);
 }

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "map.h"
 #include "report.h"
 #include "vs/opcode.h"
 #include "vs/wire.h"
@@ -47,15 +48,11 @@ struct count {
 
 static bool add_sample(struct samples *s, uint64_t v)
 {
-	if (s->n == s->cap) {
-		size_t cap = s->cap == 0 ? 64 : 2 * s->cap;
-		uint64_t *grown = realloc(s->v, cap * sizeof(*grown));
+	void *array = s->v;
 
-		if (grown == NULL)
-			return false;
-		s->v = grown;
-		s->cap = cap;
-	}
+	if (!vt_room(&array, &s->cap, s->n, sizeof(*s->v)))
+		return false;
+	s->v = array;
 	s->v[s->n++] = v;
 	s->sum += v;
 	return true;

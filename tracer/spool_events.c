@@ -291,9 +291,9 @@ static void opened(struct spool *s, const struct rec *r)
 
 	if (!text(s, r))
 		return;
-	snprintf(name, sizeof(s->device[0]), "%s", s->text);
+	snprintf(name, sizeof(s->device[0]), "%.*s", (int)sizeof(s->device[0]) - 1, s->text);
 	if (s->out->device[0] == '\0')
-		snprintf(s->out->device, sizeof(s->out->device), "%s", s->text);
+		snprintf(s->out->device, sizeof(s->out->device), "%.*s", (int)sizeof(s->out->device) - 1, s->text);
 	PUT(s, r, VS_EV_VERB_OPEN_DEVICE, text_arg(name), 0);
 	s->text[0] = '\0';
 }

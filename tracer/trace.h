@@ -78,6 +78,9 @@ int vt_option(const char *cmd, int opt, const char *value, struct vt_options *o)
 
 /* The model of the one path that is left on the command line; NULL with a message. */
 struct vt_model *vt_open(const char *cmd, int argc, char **argv, int first, const struct vt_options *o);
+/* A command that has these options, --json and --help, and shows the one trace on its command line. */
+int vt_command(const char *cmd, int argc, char **argv, int (*help)(void),
+	       int (*show)(struct vt_model *m, const struct vt_options *o, bool json));
 /* Is the event in the span that was asked for, and of the queue pair or its peer? All are when nothing was asked. */
 bool vt_selected(const struct vt_model *m, const struct vt_options *o, size_t event);
 

@@ -98,7 +98,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	require(m != NULL || err[0] != '\0');
 	if (m != NULL) {
 		consistent(m);
-		forms(m, null);
+		if (data[size - 1] % 4 == 0 || size < 1024) /* what is shown costs ten times as much */
+			forms(m, null);
 	}
 	vt_model_free(m);
 	return 0;

@@ -64,7 +64,9 @@ make_all() {
 			"$vs" ${args/MESSAGE/$message} "$file" >"$1/$name.$suffix" 2>/dev/null
 		done < <(forms)
 	done < <(inputs)
-	"$vs" export --format html "$in/loss-middle.vst" >"$1/loss-middle.html"
+	# Of the page what is in it of the trace; the rest is page.html.
+	"$vs" export --format html "$in/loss-middle.vst" |
+		sed -n '/<script type="application.json"/,/<.script>/p' >"$1/loss-middle.page.json"
 }
 
 if [ $update = yes ]; then

@@ -13,6 +13,9 @@
 const char *vs_event_word(enum vs_arg_kind kind, uint64_t v, char buf[32]);
 bool vs_event_unword(enum vs_arg_kind kind, const char *word, uint64_t *v);
 
+/* Bytes of the UTF-8 character at s, 0 when there is none: overlong forms and surrogates are none. */
+size_t vs_utf8_len(const unsigned char *s);
+
 /* Copies of texts, one of each, that live as long as the store. */
 struct vs_texts *vs_texts_new(void);
 const char *vs_texts_keep(struct vs_texts *t, const char *text); /* NULL: no memory */

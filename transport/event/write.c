@@ -41,8 +41,7 @@ static void put(struct out *o, const char *fmt, ...)
 	put_text(o, text);
 }
 
-/* Bytes of the UTF-8 character at s, 0 when there is none. */
-static size_t utf8_len(const unsigned char *s)
+size_t vs_utf8_len(const unsigned char *s)
 {
 	size_t n = s[0] < 0x80                   ? 1
 		   : s[0] >= 0xc2 && s[0] < 0xe0 ? 2
@@ -66,7 +65,7 @@ static void put_string(struct out *o, const char *text)
 
 	put_char(o, '"');
 	while (*s != '\0') {
-		size_t n = utf8_len(s);
+		size_t n = vs_utf8_len(s);
 
 		if (n == 0) { /* no text: shown as the replacement character */
 			put_text(o, "\xef\xbf\xbd");
