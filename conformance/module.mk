@@ -60,7 +60,7 @@ $(B)/tests/agent_shim: $(call obj,conformance/tests/agent_shim.c)
 FUZZERS += conformance/tests/fuzz_agent
 FUZZ_SEEDS_fuzz_agent := conformance/tests/fuzz_agent
 FUZZ_AGENT_SRCS := $(filter-out conformance/agent/main.c conformance/agent/stream.c conformance/lag.c,$(AGENT_SRCS)) \
-		   $(patsubst %,conformance/remote_%.c,clock link news target) \
+		   $(patsubst %,conformance/remote_%.c,clock command link news target) \
 		   conformance/tests/fuzz_device.c conformance/tests/fuzz_agent.c
 
 $(B)/bin/fuzz_agent: $(call obj,$(FUZZ_AGENT_SRCS)) $(LIBJUDGE) $(LIBWIRE)

@@ -2,7 +2,8 @@
 /*
  * remote.h - the target `agent`: a device on another host, behind vs-agent (agent/agent.h).
  *
- *   remote_link.c    the command that leads to the agent; lines to and from it; how it ends
+ *   remote_command.c the command that leads to the agent
+ *   remote_link.c    lines to and from it; how it ends
  *   remote_clock.c   the agent's clock on ours, and what that may be wrong by
  *   remote_device.c  which device it has; a new agent in the place of one that died
  *   remote_target.c  one run: the verbs as requests
@@ -29,6 +30,12 @@ struct vc_clock {
 void vc_clock_add(struct vc_clock *c, uint64_t sent, uint64_t took, uint64_t answered, uint64_t came);
 uint64_t vc_clock_here(const struct vc_clock *c, uint64_t there);
 uint64_t vc_clock_error_ns(const struct vc_clock *c, uint64_t now);
+
+/* ---- remote_command.c ---- */
+
+/* Starts it; the descriptors don't block. SIGTERM to what is returned ends everything that it has started. -1: errno.
+ */
+pid_t vc_command_start(const char *command, int *to, int *from, int *err);
 
 /* ---- remote_link.c ---- */
 

@@ -1,19 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * remote_link.c - the command that leads to an agent, and the lines to and from it.
+ * remote_link.c - the lines to and from an agent.
  *
  * Whatever the far side does, this one ends with a sentence that says so: a command that is not there, one that says
  * something else than an agent would, another version, a line that makes no sense, an end, no answer.
  */
-#define _GNU_SOURCE /* close_range, pipe2 */
 #include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -21,7 +18,8 @@
 #include "remote.h"
 
 #define HELLO_LINES 4096u /* that are no greeting: a login's, or what is left of an earlier session */
-#define END_MS 2000       /* for a command to end by itself */
+#define END_MS 2000       /* for a command to end by itself, */
+#define TOLD_MS 6000      /* and when it is told to: it ends what it has started */
 
 void vc_link_over(struct vc_link *l, const char *format, ...)
 {
@@ -58,43 +56,6 @@ static void close_fd(int *fd)
 	*fd = -1;
 }
 
-static void become(const char *command, const int in[2], const int out[2], const int err[2], pid_t parent)
-{
-	if (prctl(PR_SET_PDEATHSIG, SIGTERM) < 0 || getppid() != parent)
-		_exit(125);
-	if (dup2(in[0], 0) < 0 || dup2(out[1], 1) < 0 || dup2(err[1], 2) < 0)
-		_exit(125);
-	if (close_range(3, ~0u, 0) < 0) /* the pipes of the workers among them: who has them is waited for */
-		for (int fd = 3; fd < 1024; fd++)
-			(void)close(fd);
-	(void)signal(SIGPIPE, SIG_DFL);
-	(void)execl("/bin/sh", "sh", "-c", command, (char *)NULL);
-	_exit(127);
-}
-
-static bool start(struct vc_link *l, const char *command)
-{
-	int p[3][2] = {{-1, -1}, {-1, -1}, {-1, -1}};
-	const pid_t parent = getpid();
-
-	if (pipe2(p[0], O_CLOEXEC) == 0 && pipe2(p[1], O_CLOEXEC) == 0 && pipe2(p[2], O_CLOEXEC) == 0)
-		l->pid = fork();
-	if (l->pid == 0)
-		become(command, p[0], p[1], p[2], parent);
-	close_fd(&p[0][0]);
-	close_fd(&p[1][1]);
-	close_fd(&p[2][1]);
-	l->to = p[0][1];
-	l->from = p[1][0];
-	l->err = p[2][0];
-	if (l->pid < 0)
-		return false;
-	(void)fcntl(l->to, F_SETFL, O_NONBLOCK);
-	(void)fcntl(l->from, F_SETFL, O_NONBLOCK);
-	(void)fcntl(l->err, F_SETFL, O_NONBLOCK);
-	return true;
-}
-
 /* The newest line of what the command says on its standard error. */
 static void hear_errors(struct vc_link *l)
 {
@@ -118,11 +79,11 @@ static void hear_errors(struct vc_link *l)
 }
 
 /* How the command ended; false: it has not, after some time. */
-static bool ended(struct vc_link *l, int *status)
+static bool ended(struct vc_link *l, int *status, unsigned most_ms)
 {
 	const struct timespec nap = {0, 5000000};
 
-	for (unsigned ms = 0; ms < END_MS && l->pid > 0; ms += 5) {
+	for (unsigned ms = 0; ms < most_ms && l->pid > 0; ms += 5) {
 		hear_errors(l);
 		if (waitpid(l->pid, status, WNOHANG) == l->pid) {
 			l->pid = -1;
@@ -143,9 +104,9 @@ void vc_link_close(struct vc_link *l)
 	close_fd(&l->to);
 	close_fd(&l->from);
 	/* Who leads to a guest may have something to put in order. */
-	if (l->pid > 0 && (l->over[0] != '\0' || !ended(l, &status)))
+	if (l->pid > 0 && (l->over[0] != '\0' || !ended(l, &status, END_MS)))
 		(void)kill(l->pid, SIGTERM);
-	if (l->pid > 0 && !ended(l, &status)) {
+	if (l->pid > 0 && !ended(l, &status, TOLD_MS)) {
 		(void)kill(l->pid, SIGKILL);
 		while (waitpid(l->pid, &status, 0) < 0 && errno == EINTR)
 			;
@@ -160,7 +121,7 @@ static void over_by_end(struct vc_link *l)
 	char how[96] = "it closed the stream";
 	int status = 0;
 
-	if (ended(l, &status) && WIFEXITED(status))
+	if (ended(l, &status, END_MS) && WIFEXITED(status))
 		(void)snprintf(how, sizeof(how), "its command ended with code %d", WEXITSTATUS(status));
 	else if (l->pid < 0)
 		(void)snprintf(how, sizeof(how), "its command died of signal %d (%s)", WTERMSIG(status),
@@ -419,7 +380,8 @@ struct vc_link *vc_link_open(const char *command, uint64_t hello_ns, uint64_t ti
 	l->timeout_ns = timeout_ns;
 	(void)snprintf(nonce, sizeof(nonce), "%llx.%lx", (unsigned long long)vc_now_ns(), (unsigned long)getpid());
 	(void)signal(SIGPIPE, SIG_IGN); /* a command that has ended is told of by what it said */
-	if (!start(l, command))
+	l->pid = vc_command_start(command, &l->to, &l->from, &l->err);
+	if (l->pid < 0)
 		vc_link_over(l, "the agent's command can't be started: %s", strerror(errno));
 	else
 		vc_link_greet(l, nonce);

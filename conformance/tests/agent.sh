@@ -150,6 +150,13 @@ for _ in 1 2 3 4 5 6 7 8 9 10; do
 done
 if pgrep -f "^$tmp/agent" >/dev/null; then no "an agent was left behind"; else ok; fi
 
+# Nor of the others, whoever had to be ended.
+for _ in {1..50}; do
+	pgrep -f "^($shim|$agent)" >"$tmp/out" || break
+	sleep 0.1
+done
+if [ -s "$tmp/out" ]; then no "a command was left behind"; else ok; fi
+
 # ---- the same verdicts ----
 
 # But for what ref0 becomes in a process of the runner's own: it is set up, gets other addresses, loses packets on request.
