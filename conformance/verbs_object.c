@@ -291,6 +291,8 @@ static int t_mr_rereg(struct dr_target *dt, struct dr_memory *m, unsigned flags,
 				   (int)access);
 	m->lkey = h->mr->lkey;
 	m->rkey = h->mr->rkey;
+	if (code != 0 && errno == EOPNOTSUPP)
+		return vc_lacks(t, "the device's library registers no region anew");
 	return code == 0 ? VS_OK : vc_error(errno != 0 ? errno : EINVAL);
 }
 

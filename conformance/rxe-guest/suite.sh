@@ -26,7 +26,7 @@ trap 'exit 143' TERM HUP
 
 known=$here/../profiles/rxe-$kernel.deviations
 rm -f "$out".*
-"$build/bin/vs-conform" --agent "exec '$here/agent.sh' '$build' '$kernel' '$tmp'" --device rxe0 --jobs 1 --budget 90 --hazardous \
+"$build/bin/vs-conform" --agent "exec '$here/agent.sh' '$build' '$kernel' '$tmp'" --device rxe0 --jobs 1 --budget 120 --hazardous \
 	--peer "unix:$tmp/peer,remote=$tmp/guest,ip=10.77.0.2,ip6=fd77::2" --deviations "$known" \
 	--json "$out.json" --html "$out.html" --tap "$out.tap" "$@" >"$out.txt" 2>&1 &
 conform=$!
