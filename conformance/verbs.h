@@ -8,6 +8,7 @@
  *   verbs_object.c   protection domains, memory, queues, address handles
  *   verbs_qp.c       queue pairs
  *   verbs_work.c     work requests, completions, events
+ *   verbs_cm.h       connections, through librdmacm
  *   verbs_rig.c      what is beside the verbs: counters, faults, the port, limits
  *   verbs_fresh.c    vectors that want a device with other settings, in a process of their own
  *
@@ -170,7 +171,7 @@ struct vc_waiting {
 #define VC_WAITING 64u
 #define VC_JOINED 8u
 
-#define VC_NO_CM "libibverbs makes no connections: librdmacm chooses service ids and private data itself"
+#define VC_NO_CM "there is no librdmacm for this device here, and connections are its matter"
 
 struct vc_target {
 	struct dr_target t; /* first */
@@ -194,6 +195,7 @@ struct vc_target {
 	uint64_t counter[VS_CNT_COUNT]; /* when the run began */
 	bool has_counter[VS_CNT_COUNT];
 	bool faults;
+	struct vc_cm *cm; /* verbs_cm.h; NULL: the script makes no connections */
 	char lacks[128], gone[768];
 };
 
@@ -208,6 +210,12 @@ void vc_object_ops(struct dr_target_ops *ops);
 void vc_qp_ops(struct dr_target_ops *ops);
 void vc_work_ops(struct dr_target_ops *ops);
 void vc_rig_ops(struct dr_target_ops *ops);
+int vc_async(struct dr_target *dt, int node, struct vs_async *a);
+void vc_qp_attr_of(struct vs_qp_attr *s, const struct ibv_qp_attr *a);
+/* verbs_cm.c */
+bool vc_cm_there(const struct vc_verbs *v); /* librdmacm, for this device */
+bool vc_cm_open(struct vc_target *t);
+void vc_cm_close(struct vc_target *t);
 void vc_counters_begin(struct vc_target *t);
 uint32_t vc_active_mtu(const struct vc_verbs *v);
 

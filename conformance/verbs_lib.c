@@ -107,6 +107,7 @@ static void settings_of_ref0(unsigned number, bool keep_address)
 	}
 	(void)setenv("VS_QUIET", "1", 0);
 	(void)setenv("VS_NO_GSO", "1", 1);
+	(void)setenv("VS_NO_AWAIT", "1", 1); /* the peer is no process that will listen soon */
 }
 
 /* ---- the device ---- */

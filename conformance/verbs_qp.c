@@ -84,6 +84,37 @@ static int t_qp_modify(struct dr_target *dt, void *qp, const struct vs_qp_attr *
 	return vc_error(code);
 }
 
+void vc_qp_attr_of(struct vs_qp_attr *s, const struct ibv_qp_attr *a)
+{
+	*s = (struct vs_qp_attr){
+		.state = (enum vs_qp_state)a->qp_state,
+		.cur_state = (enum vs_qp_state)a->cur_qp_state,
+		.path_mtu = (enum vs_mtu)a->path_mtu,
+		.qkey = a->qkey,
+		.rq_psn = a->rq_psn,
+		.sq_psn = a->sq_psn,
+		.dest_qpn = a->dest_qp_num,
+		.access_flags = a->qp_access_flags,
+		.pkey_index = a->pkey_index,
+		.sq_draining = a->sq_draining,
+		.max_rd_atomic = a->max_rd_atomic,
+		.max_dest_rd_atomic = a->max_dest_rd_atomic,
+		.min_rnr_timer = a->min_rnr_timer,
+		.port_num = a->port_num,
+		.timeout = a->timeout,
+		.retry_cnt = a->retry_cnt,
+		.rnr_retry = a->rnr_retry,
+		.av = {.is_global = a->ah_attr.is_global != 0,
+		       .port = a->ah_attr.port_num,
+		       .sl = a->ah_attr.sl,
+		       .sgid_index = a->ah_attr.grh.sgid_index,
+		       .flow_label = a->ah_attr.grh.flow_label,
+		       .hop_limit = a->ah_attr.grh.hop_limit,
+		       .traffic_class = a->ah_attr.grh.traffic_class},
+	};
+	memcpy(s->av.dgid, a->ah_attr.grh.dgid.raw, 16);
+}
+
 static void t_qp_query(struct dr_target *dt, void *qp, struct vs_qp_attr *s, struct vs_qp_init *init)
 {
 	const int all = IBV_QP_STATE | IBV_QP_CUR_STATE | IBV_QP_ACCESS_FLAGS | IBV_QP_PKEY_INDEX | IBV_QP_PORT |
@@ -95,32 +126,7 @@ static void t_qp_query(struct dr_target *dt, void *qp, struct vs_qp_attr *s, str
 
 	if (vc_self(dt)->v->call.query_qp(((struct vh *)qp)->qp, &a, all, &i) != 0)
 		(void)vc_lacks(vc_self(dt), "the device refuses to query the queue pair");
-	*s = (struct vs_qp_attr){
-		.state = (enum vs_qp_state)a.qp_state,
-		.cur_state = (enum vs_qp_state)a.cur_qp_state,
-		.path_mtu = (enum vs_mtu)a.path_mtu,
-		.qkey = a.qkey,
-		.rq_psn = a.rq_psn,
-		.sq_psn = a.sq_psn,
-		.dest_qpn = a.dest_qp_num,
-		.access_flags = a.qp_access_flags,
-		.pkey_index = a.pkey_index,
-		.sq_draining = a.sq_draining,
-		.max_rd_atomic = a.max_rd_atomic,
-		.max_dest_rd_atomic = a.max_dest_rd_atomic,
-		.min_rnr_timer = a.min_rnr_timer,
-		.port_num = a.port_num,
-		.timeout = a.timeout,
-		.retry_cnt = a.retry_cnt,
-		.rnr_retry = a.rnr_retry,
-		.av = {.is_global = a.ah_attr.is_global != 0,
-		       .sl = a.ah_attr.sl,
-		       .sgid_index = a.ah_attr.grh.sgid_index,
-		       .flow_label = a.ah_attr.grh.flow_label,
-		       .hop_limit = a.ah_attr.grh.hop_limit,
-		       .traffic_class = a.ah_attr.grh.traffic_class},
-	};
-	memcpy(s->av.dgid, a.ah_attr.grh.dgid.raw, 16);
+	vc_qp_attr_of(s, &a);
 	*init = (struct vs_qp_init){.cap = {a.cap.max_send_wr, a.cap.max_recv_wr, a.cap.max_send_sge,
 					    a.cap.max_recv_sge, a.cap.max_inline_data}};
 }

@@ -20,6 +20,7 @@
 #include <unistd.h>
 
 #include "remote.h"
+#include "verbs_cm.h"
 
 #define NAP_NS 200000u
 #define SETTLE_NS 10000000u
@@ -27,6 +28,7 @@
 #define SLACK_NS 250000000u
 #define EARLY_NS 100000u    /* without a peer */
 #define DOUBTS 10u          /* times that */
+#define CM_FRAME 512u       /* longer ones hold no message of the connection manager */
 #define QPN_FIRST 0x400000u /* of the peer's queue pairs; 256 to a run, so that late packets of another are known */
 #define QPN_RUNS 0x3fffu
 
@@ -97,6 +99,7 @@ static void on_frame(void *ctx, uint64_t stamp_ns, const uint8_t *frame, size_t 
 {
 	struct vc_target *t = ctx;
 	uint64_t when = vc_on_our_clock(stamp_ns);
+	uint8_t copy[CM_FRAME];
 	struct vs_pkt p;
 
 	if (vs_pkt_parse(&p, VS_LINK_ETHERNET, 0, frame, len, len, 0) == VS_OK &&
@@ -104,16 +107,28 @@ static void on_frame(void *ctx, uint64_t stamp_ns, const uint8_t *frame, size_t 
 		return;
 	held_up(t, when);
 	tell(t, vc_dut_name(t), when, frame, len);
-	t->setup.ears.frame(t->setup.ears.ctx, when, VS_LINK_ETHERNET, frame, len);
 	t->heard++;
+	if (t->cm != NULL && len <= sizeof(copy)) {
+		if (!vc_cm_to_script(t, frame, len, copy))
+			return;
+		frame = copy;
+	}
+	t->setup.ears.frame(t->setup.ears.ctx, when, VS_LINK_ETHERNET, frame, len);
 }
 
 static int t_send(struct dr_target *dt, const uint8_t *frame, size_t len)
 {
 	struct vc_target *t = vc_self(dt);
 	uint64_t now = vc_now_ns();
-	const char *why = t->v->peer->ops->send(t->v->peer, frame, len);
+	uint8_t copy[CM_FRAME];
+	const char *why = NULL;
 
+	if (t->cm != NULL && len <= sizeof(copy)) {
+		why = vc_cm_to_device(t, frame, len, copy);
+		frame = copy;
+	}
+	if (why == NULL)
+		why = t->v->peer->ops->send(t->v->peer, frame, len);
 	if (why != NULL)
 		return vc_lacks(t, why);
 	tell(t, "peer", now, frame, len);
@@ -238,6 +253,7 @@ static void t_destroy(struct dr_target *dt)
 
 	if (t->v->failed)
 		vc_watch_failed();
+	vc_cm_close(t);
 	vc_handles_free(t);
 	if (t->faults)
 		(void)t->ops.fault(dt, NULL);
@@ -300,7 +316,7 @@ static const char *lacking(const struct vc_verbs *v, const struct dr_setup *s, c
 		bool there;
 		const char *why;
 	} rows[] = {
-		{"cm", false, VC_NO_CM},
+		{"cm", vc_cm_there(v), VC_NO_CM},
 		{"flush", false, "libibverbs has no FLUSH in this version"},
 		{"port", v->rig != NULL, "nobody takes this port down"},
 		{"lrh", false, "the device is on Ethernet"},
@@ -397,6 +413,11 @@ struct dr_target *vc_target_open(void *ctx, const struct dr_setup *s, char *why,
 	t->setup = *s;
 	t->groups_fd = vs_drill_needs(s->d, "mcast") ? lock_groups() : -1;
 	set_ops(t);
+	if (vs_drill_needs(s->d, "cm") && !vc_cm_open(t)) {
+		(void)snprintf(why, cap, "librdmacm can't be used: %s", strerror(errno));
+		t_destroy(&t->t);
+		return NULL;
+	}
 	/* Each run asks anew: whoever is asked notes where the peer is, so that he need not ask in the middle. */
 	if (s->p->raw_peer && !vc_gids_resolve(&v->gids, v->peer, why, cap)) {
 		t_destroy(&t->t);

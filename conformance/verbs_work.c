@@ -281,7 +281,7 @@ static struct vh *object_of(struct vc_target *t, const struct ibv_async_event *e
 	}
 }
 
-static int t_async(struct dr_target *dt, int node, struct vs_async *a)
+int vc_async(struct dr_target *dt, int node, struct vs_async *a)
 {
 	struct vc_target *t = vc_self(dt);
 	struct ibv_async_event ev;
@@ -381,10 +381,12 @@ static int t_sidr_reply(struct dr_target *dt, void *conn, uint32_t status, const
 	return no_connections(dt);
 }
 
-static int t_conn_attr(struct dr_target *dt, void *conn, enum vs_qp_state to, struct vs_qp_attr *a, uint32_t *mask)
+static int t_conn_attr(struct dr_target *dt, void *conn, enum vs_qp_state to, const struct vs_conn_param *p,
+		       struct vs_qp_attr *a, uint32_t *mask)
 {
 	(void)conn;
 	(void)to;
+	(void)p;
 	(void)a;
 	(void)mask;
 	return no_connections(dt);
@@ -397,7 +399,7 @@ void vc_work_ops(struct dr_target_ops *ops)
 	ops->cq_poll = t_cq_poll;
 	ops->cq_arm = t_cq_arm;
 	ops->comp_event = t_comp_event;
-	ops->async = t_async;
+	ops->async = vc_async;
 	ops->reason = t_reason;
 	ops->listen = t_listen;
 	ops->connect = t_connect;

@@ -84,10 +84,8 @@ static bool step(struct run *r, const struct stmt *st, struct obj *o, enum vs_qp
 {
 	struct vs_qp_attr a;
 	uint32_t mask;
-	bool known = r->t->ops->conn_attr(r->t, dr_rt(r, o)->conn, to, &a, &mask) >= 0;
+	bool known = r->t->ops->conn_attr(r->t, dr_rt(r, o)->conn, to, p, &a, &mask) >= 0;
 
-	if (p != NULL)
-		a.rq_psn = p->starting_psn;
 	if (known && r->t->ops->qp_modify(r->t, dr_rt(r, o)->h, &a, mask) >= 0) {
 		if (to == VS_QPS_RTR)
 			dr_rt(r, o)->mtu = vs_mtu_bytes(a.path_mtu);

@@ -379,10 +379,15 @@ static int t_conn_event(struct dr_target *t, int node, struct vs_conn_event *e)
 	return vs_dev_poll_conn(dev_of(t, node), e);
 }
 
-static int t_conn_attr(struct dr_target *t, void *conn, enum vs_qp_state to, struct vs_qp_attr *a, uint32_t *mask)
+static int t_conn_attr(struct dr_target *t, void *conn, enum vs_qp_state to, const struct vs_conn_param *p,
+		       struct vs_qp_attr *a, uint32_t *mask)
 {
+	int rc = vs_conn_qp_attr(conn, to, a, mask);
+
 	(void)t;
-	return vs_conn_qp_attr(conn, to, a, mask);
+	if (p != NULL)
+		a->rq_psn = p->starting_psn;
+	return rc;
 }
 
 void dr_sim_verbs(struct dr_target_ops *ops)

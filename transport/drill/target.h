@@ -136,7 +136,9 @@ struct dr_target_ops {
 	int (*sidr_reply)(struct dr_target *t, void *conn, uint32_t status, const struct vs_conn_param *p);
 	int (*disconnect)(struct dr_target *t, void *conn);
 	int (*conn_event)(struct dr_target *t, int node, struct vs_conn_event *e);
-	int (*conn_attr)(struct dr_target *t, void *conn, enum vs_qp_state to, struct vs_qp_attr *a, uint32_t *mask);
+	/* `p`: with what it is going to be accepted; NULL when the connection knows */
+	int (*conn_attr)(struct dr_target *t, void *conn, enum vs_qp_state to, const struct vs_conn_param *p,
+			 struct vs_qp_attr *a, uint32_t *mask);
 };
 
 struct dr_target {
