@@ -549,6 +549,7 @@ void vc_cm_close(struct vc_target *t)
 		free(c);
 	}
 	call.destroy_event_channel(cm->channel);
+	vc_cm_part(t);
 	while (cm->first != NULL) {
 		struct vc_cm_waiting *w = cm->first;
 

@@ -65,7 +65,12 @@ uint64_t vc_cm_service(struct vc_cm *cm, uint64_t script, bool ud);
  * A frame of the peer in the words of rdma_cm, in `out` (of as many bytes). NULL, or what rdma_cm has no words for.
  */
 const char *vc_cm_to_device(struct vc_target *t, const uint8_t *frame, size_t len, uint8_t *out);
-/* A frame of the device in those of the script. False: it belongs to an earlier run, and has been answered. */
+/*
+ * A frame of the device in those of the script. False: it belongs to an earlier run, or to none of a script that makes
+ * no connections, and has been answered.
+ */
 bool vc_cm_to_script(struct vc_target *t, const uint8_t *frame, size_t len, uint8_t *out);
+/* Connections have been left: says yes to their DREQs, for a moment. */
+void vc_cm_part(struct vc_target *t);
 
 #endif

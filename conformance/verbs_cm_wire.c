@@ -8,6 +8,7 @@
  * answered, that it be over.
  */
 #include <string.h>
+#include <time.h>
 
 #include "verbs_cm.h"
 #include "vs/cm.h"
@@ -258,7 +259,7 @@ bool vc_cm_to_script(struct vc_target *t, const uint8_t *frame, size_t len, uint
 	memcpy(out, frame, len);
 	if (!read_message(&x, frame, len))
 		return true;
-	if (!claim(t->cm, &x.m)) {
+	if (t->cm == NULL || !claim(t->cm, &x.m)) {
 		if (x.m.attribute == VS_CM_ATTR_DREQ)
 			answer(t, &x);
 		return false;
@@ -271,4 +272,27 @@ bool vc_cm_to_script(struct vc_target *t, const uint8_t *frame, size_t len, uint
 		take_header(x.m.sidr_req.private_data, sizeof(x.m.sidr_req.private_data), &h);
 	write_message(&x, out);
 	return true;
+}
+
+static void closing(void *ctx, uint64_t stamp_ns, const uint8_t *frame, size_t len)
+{
+	struct message x;
+
+	(void)stamp_ns;
+	if (read_message(&x, frame, len) && x.m.attribute == VS_CM_ATTR_DREQ)
+		answer(ctx, &x);
+}
+
+void vc_cm_part(struct vc_target *t)
+{
+	struct vc_peer *peer = t->v->peer;
+	const struct timespec ts = {0, 200000};
+	unsigned quiet = 0;
+
+	for (unsigned i = 0; peer != NULL && quiet < 3 && i < 64; i++) {
+		quiet = peer->ops->receive(peer, 64, closing, t) > 0 ? 0 : quiet + 1;
+		peer->ops->flush(peer);
+		if (quiet > 0)
+			(void)nanosleep(&ts, NULL);
+	}
 }

@@ -108,7 +108,7 @@ static void on_frame(void *ctx, uint64_t stamp_ns, const uint8_t *frame, size_t 
 	held_up(t, when);
 	tell(t, vc_dut_name(t), when, frame, len);
 	t->heard++;
-	if (t->cm != NULL && len <= sizeof(copy)) {
+	if (t->v->link == NULL && len <= sizeof(copy)) {
 		if (!vc_cm_to_script(t, frame, len, copy))
 			return;
 		frame = copy;
