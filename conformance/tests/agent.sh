@@ -162,7 +162,7 @@ if [ -s "$tmp/out" ]; then no "a command was left behind"; else ok; fi
 # But for what ref0 becomes in a process of the runner's own: it is set up, gets other addresses, loses packets on request.
 alone='the script sets up the device|the MTU of the port is another|nobody takes this port down|nobody is on the wire who could'
 alone+='|an agent does not tell this limit|writes the IP header itself|no GID of RoCEv2 over IPv6|whether congestion control is on'
-alone+='|nobody changes the addresses of this device'
+alone+='|nobody changes the addresses of this device|there is no librdmacm'
 
 if [ $# -gt 1 ]; then
 	"$conform" -q --agent "$agent" --device ref0 --json "$tmp/agent.json" "${@:3}" >"$tmp/out" 2>&1 || no "the suite behind an agent"

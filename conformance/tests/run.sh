@@ -229,6 +229,17 @@ t 0 "two ends on one device need no peer" "1 PASS" --device ref0 --peer loop RSP
 VS_DEVIATION=atomic_replay_lost t 0 "settings of ref0 are the user's" "1 PASS" --device ref0 RSP-017
 VS_DEVIATION=nonsense t 2 "and when they are wrong it is said" "--device ref0: " --device ref0 RSP-017
 
+# Connections, through librdmacm: a service that is no port has no header in front of its private data, one that is has.
+cm=$'needs peer, cm\nwaive leftover_cm "nobody answers"\nwaive leftover_packet "nobody answers"\n'
+script RSP-017 N "$cm"$'dut cm connect q service=7 private=hex"aa bb"\npeer< CM REQ service=7 private=hex"aabb00"'
+t 0 "the private data of a REQ" "1 PASS" --device ref0 RSP-017
+script RSP-017 N "$cm"$'dut cm connect q service=0x1061b58 private=hex"aa bb"\npeer< CM REQ service=0x1061b58 private=hex"0040"'
+t 0 "a service that is a port shows the addresses" "1 PASS" --device ref0 RSP-017
+script RSP-017 N "$cm"$'dut cm listen q service=7 manual\npeer> CM REQ service=7 qpn=peer.q psn=0 private=hex"0a0b"\ndut cm event REQUEST service=7 private=hex"0a0c"'
+t 1 "other private data are a failure" "its private data are others" --device ref0 RSP-017
+script RSP-017 N "$cm"$'dut cm connect q service=7 psn=0x123\npeer< CM REQ service=7'
+t 127 "what librdmacm decides is a SKIP" "rdma_cm draws the first PSN itself" -v --device ref0 RSP-017
+
 # What is beside the verbs: settings, faults, counters, addresses.
 script RSP-017 N $'device dut mtu=1024 msn=0x41\nqp dut.q <-> peer rc\nmr dut.b len=64 access=local_write,remote_write\nexpect dut.max_mtu == 1024\npeer> WRITE_ONLY psn=+0 va=b data=8 ackreq\npeer< ACK psn=+0 msn=0x42'
 t 0 "a device with settings of its own" "1 PASS" --device ref0 RSP-017
