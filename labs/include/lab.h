@@ -107,11 +107,19 @@ static inline struct ibv_qp *lab_qp(struct lab_side *s, enum ibv_qp_type type, u
 	return qp;
 }
 
-/* RESET -> INIT -> RTR -> RTS. */
-static inline void lab_connect_one(struct ibv_qp *qp, uint32_t their_qpn, const union ibv_gid *their_gid,
-				   uint32_t my_psn, uint32_t their_psn, const struct lab_path *p)
+/* RESET -> INIT: from here on receives can be posted, but nobody reaches the queue pair yet. */
+static inline void lab_init(struct ibv_qp *qp, const struct lab_path *p)
 {
 	struct ibv_qp_attr init = {.qp_state = IBV_QPS_INIT, .port_num = 1, .qp_access_flags = (unsigned)p->access};
+
+	lab_must(ibv_modify_qp(qp, &init, IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS),
+		 "to INIT");
+}
+
+/* INIT -> RTR -> RTS. */
+static inline void lab_meet_one(struct ibv_qp *qp, uint32_t their_qpn, const union ibv_gid *their_gid, uint32_t my_psn,
+				uint32_t their_psn, const struct lab_path *p)
+{
 	struct ibv_qp_attr rtr = {
 		.qp_state = IBV_QPS_RTR,
 		.path_mtu = p->mtu,
@@ -127,8 +135,6 @@ static inline void lab_connect_one(struct ibv_qp *qp, uint32_t their_qpn, const 
 				  .rnr_retry = p->rnr_retry,
 				  .max_rd_atomic = p->rd_atomic};
 
-	lab_must(ibv_modify_qp(qp, &init, IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS),
-		 "to INIT");
 	lab_must(ibv_modify_qp(qp, &rtr,
 			       IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN |
 				       IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER),
@@ -139,11 +145,19 @@ static inline void lab_connect_one(struct ibv_qp *qp, uint32_t their_qpn, const 
 		 "to RTS");
 }
 
+static inline void lab_meet(struct lab_side *a, struct ibv_qp *qa, struct lab_side *b, struct ibv_qp *qb,
+			    const struct lab_path *p)
+{
+	lab_meet_one(qa, qb->qp_num, &b->gid, p->psn_a, p->psn_b, p);
+	lab_meet_one(qb, qa->qp_num, &a->gid, p->psn_b, p->psn_a, p);
+}
+
 static inline void lab_connect(struct lab_side *a, struct ibv_qp *qa, struct lab_side *b, struct ibv_qp *qb,
 			       const struct lab_path *p)
 {
-	lab_connect_one(qa, qb->qp_num, &b->gid, p->psn_a, p->psn_b, p);
-	lab_connect_one(qb, qa->qp_num, &a->gid, p->psn_b, p->psn_a, p);
+	lab_init(qa, p);
+	lab_init(qb, p);
+	lab_meet(a, qa, b, qb, p);
 }
 
 /* Waits for one completion; false: none came, and nothing is under way that could bring one. */
