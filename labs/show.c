@@ -45,7 +45,7 @@ void vl_observations(struct vl_session *s, const struct vl_lab *lab)
 {
 	struct vl_question q[VL_QUESTIONS];
 	struct vl_truth t[VL_QUESTIONS];
-	struct vl_traces traces;
+	struct vl_traces traces = {.trace = ""};
 	struct vs_record *record = NULL;
 	char path[PATH_MAX], why[256], *output;
 
@@ -89,7 +89,7 @@ static void packets(const struct vl_traces *t)
 
 int vl_show(struct vl_session *s, const struct vl_lab *lab, size_t to)
 {
-	struct vl_traces t;
+	struct vl_traces t = {.trace = ""};
 	struct vs_record *record;
 	const struct vs_event *ev;
 	struct vs_event *drawn;

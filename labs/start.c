@@ -55,7 +55,7 @@ static void keep_hashes(struct vl_session *s, const struct vl_lab *lab, const st
 static bool compute(struct vl_session *s, const struct vl_lab *lab)
 {
 	char dir[] = "/tmp/vs-lab-XXXXXX", source[PATH_MAX], binary[64], seed[16], *argv[] = {binary, seed, NULL};
-	struct vl_traces t;
+	struct vl_traces t = {.trace = ""};
 	struct vl_truth truth[VL_QUESTIONS];
 	struct vs_program p = {.record = NULL};
 	char *output = NULL;
