@@ -148,6 +148,17 @@ static bool vector_holds(struct checking *c, const char *name, const char *text,
 	return held;
 }
 
+/* A line "# ko: TITLE" has the title in Korean. */
+static void put_title(const char *text, const struct vs_drill *d)
+{
+	const char *ko = strstr(text, "\n# ko: ");
+
+	if (vl_korean && ko != NULL)
+		printf("  ok  %.*s\n", (int)strcspn(ko + 7, "\n"), ko + 7);
+	else
+		printf("  ok  %s\n", vs_drill_title(d));
+}
+
 static bool script_holds(struct checking *c, const char *path)
 {
 	struct vs_drill_error err;
@@ -164,7 +175,7 @@ static bool script_holds(struct checking *c, const char *path)
 	for (unsigned v = 0; d != NULL && v < vs_drill_vectors(d) && holds; v++)
 		holds = vector_holds(c, name, text, d, v);
 	if (holds)
-		printf("  ok  %s\n", vs_drill_title(d));
+		put_title(text, d);
 	vs_drill_free(d);
 	free(text);
 	free(raw);
