@@ -65,9 +65,11 @@ bool ladder_unsure(const struct ladder_view *v, size_t i);
 
 /* As ladder_note, but false for what is told beside an arrow, where that is done. */
 bool ladder_line(const struct ladder_view *v, size_t i, bool beside, char *buf, size_t cap);
-/* Packets of one kind and way, none of them lost. */
+/* Of a kind of which long runs are folded: packets, posts, completions that say nothing new. */
+bool ladder_folds(const struct ladder_view *v, size_t i);
+/* Two of these, of one node, that differ in numbers alone; packets: none of them lost. */
 bool ladder_alike(const struct ladder_view *v, size_t a, size_t b);
-/* How many packets like the one at i follow each other without a line between them; at least 1. */
+/* How many like the one at i follow each other without a line between them; at least 1. */
 size_t ladder_run(const struct ladder_view *v, size_t i, bool beside);
 
 #endif

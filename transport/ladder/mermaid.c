@@ -71,7 +71,17 @@ static void put_arrow(const struct diagram *d, size_t i)
 	fputc('\n', d->out);
 }
 
-/* A run of alike packets; the index of its last event. */
+static void put_one(const struct diagram *d, size_t i)
+{
+	char text[LADDER_TEXT];
+
+	if (d->view.ev[i].type == VS_EV_PKT_TX)
+		put_arrow(d, i);
+	else if (ladder_note(&d->view, i, text, sizeof(text)))
+		put_note(d, i, text);
+}
+
+/* A run of what is alike; the index of its last event. */
 static size_t put_run(const struct diagram *d, size_t i)
 {
 	size_t n = ladder_run(&d->view, i, true), first = i, done = 0;
@@ -81,7 +91,7 @@ static size_t put_run(const struct diagram *d, size_t i)
 		if (i != first && !ladder_alike(&d->view, first, i))
 			continue;
 		if (!fold || done < LADDER_RUN || done >= n - LADDER_RUN)
-			put_arrow(d, i);
+			put_one(d, i);
 		else if (done == LADDER_RUN)
 			fprintf(d->out, "    Note over N0: %zu more like that\n", n - (size_t)2 * LADDER_RUN);
 		done++;
@@ -105,13 +115,13 @@ void vs_ladder_mermaid(const struct vs_event *ev, size_t n, const struct vs_ladd
 		fputc('\n', out);
 	}
 	for (size_t i = 0; i < n; i++) {
-		bool packet = ev[i].type == VS_EV_PKT_TX;
+		bool run = ladder_folds(&d.view, i);
 		char text[LADDER_TEXT];
 
-		if (!packet && !ladder_line(&d.view, i, true, text, sizeof(text)))
+		if (!run && !ladder_line(&d.view, i, true, text, sizeof(text)))
 			continue;
 		put_idle(&d, ev[i].t_ns > last ? ev[i].t_ns - last : 0);
-		if (packet)
+		if (run)
 			i = put_run(&d, i);
 		else
 			put_note(&d, i, text);

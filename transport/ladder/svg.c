@@ -124,7 +124,7 @@ static void collect(struct picture *p, size_t from)
 	for (size_t i = from; i < v->n && !p->failed && p->n < ROWS_MAX; i++) {
 		char text[LADDER_TEXT];
 
-		if (v->ev[i].type == VS_EV_PKT_TX) {
+		if (ladder_folds(v, i)) {
 			if (done == run) {
 				run = ladder_run(v, i, true);
 				done = 0;

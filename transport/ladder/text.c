@@ -302,6 +302,16 @@ static bool beside_arrows(const struct ladder *l)
 	return l->side && l->view.nodes == 2;
 }
 
+static void draw_one(struct ladder *l, size_t i)
+{
+	char text[LADDER_TEXT];
+
+	if (l->view.ev[i].type == VS_EV_PKT_TX)
+		draw_arrow(l, i);
+	else if (ladder_note(&l->view, i, text, sizeof(text)))
+		draw_note(l, i, text);
+}
+
 /* Draws a run from event `i` on; the index of its last event. */
 static size_t draw_run(struct ladder *l, size_t i, size_t n)
 {
@@ -312,7 +322,7 @@ static size_t draw_run(struct ladder *l, size_t i, size_t n)
 		if (i != first && !ladder_alike(&l->view, first, i))
 			continue;
 		if (!fold || done < LADDER_RUN || done >= n - LADDER_RUN)
-			draw_arrow(l, i);
+			draw_one(l, i);
 		else if (done == LADDER_RUN)
 			fprintf(l->out, "%*s%s %zu more like that\n", (int)STAMP, "", l->g->cut, n - 2 * LADDER_RUN);
 		done++;
@@ -372,7 +382,7 @@ void vs_ladder_text(const struct vs_event *ev, size_t n, const struct vs_ladder_
 	for (size_t i = skip; i < n; i++) {
 		char text[LADDER_TEXT];
 
-		if (ev[i].type == VS_EV_PKT_TX)
+		if (ladder_folds(&l.view, i))
 			i = draw_run(&l, i, ladder_run(&l.view, i, beside_arrows(&l)));
 		else if (ladder_line(&l.view, i, beside_arrows(&l), text, sizeof(text)))
 			draw_note(&l, i, text);

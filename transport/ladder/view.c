@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "internal.h"
+#include "vs/verbs.h"
 
 struct sent {
 	uint64_t pkt_id;
@@ -251,13 +252,37 @@ bool ladder_line(const struct ladder_view *v, size_t i, bool beside, char *buf, 
 	return ladder_note(v, i, buf, cap) && !(beside && told(v, i));
 }
 
+bool ladder_folds(const struct ladder_view *v, size_t i)
+{
+	const struct vs_event *e = &v->ev[i];
+
+	switch ((enum vs_event_type)e->type) {
+	case VS_EV_PKT_TX:
+	case VS_EV_VERB_POST_SEND:
+	case VS_EV_VERB_POST_RECV:
+	case VS_EV_VERB_POST_SRQ_RECV:
+	case VS_EV_VERB_NOTIFY_CQ:
+	case VS_EV_VERB_CQ_EVENT:
+		return true;
+	case VS_EV_CQE:
+		return e->a[0] == 0 || e->a[0] == VS_WC_WR_FLUSH_ERR;
+	default:
+		return false;
+	}
+}
+
 bool ladder_alike(const struct ladder_view *v, size_t a, size_t b)
 {
 	const struct vs_event *x = &v->ev[a], *y = &v->ev[b];
 
-	return x->type == VS_EV_PKT_TX && y->type == VS_EV_PKT_TX && x->a[0] == y->a[0] && x->a[4] == y->a[4] &&
-	       (x->a[7] != 0) == (y->a[7] != 0) && v->pkt[a].lost == LADDER_NONE && v->pkt[b].lost == LADDER_NONE &&
-	       strcmp(x->node, y->node) == 0;
+	if (x->type != y->type || strcmp(x->node, y->node) != 0 || !ladder_folds(v, a) || !ladder_folds(v, b))
+		return false;
+	if (x->type != VS_EV_PKT_TX) /* calls: whether they were refused; completions: their status */
+		return x->type == VS_EV_CQE ? x->a[0] == y->a[0] && x->a[1] == y->a[1]
+					    : x->a[vs_event_info((enum vs_event_type)x->type)->nargs - 1] ==
+						      y->a[vs_event_info((enum vs_event_type)y->type)->nargs - 1];
+	return x->a[0] == y->a[0] && x->a[4] == y->a[4] && (x->a[7] != 0) == (y->a[7] != 0) &&
+	       v->pkt[a].lost == LADDER_NONE && v->pkt[b].lost == LADDER_NONE;
 }
 
 size_t ladder_run(const struct ladder_view *v, size_t i, bool beside)

@@ -122,6 +122,34 @@ START_TEST(two_that_exchange_packets_have_lines_whoever_else_is_there)
 }
 END_TEST
 
+START_TEST(long_runs_of_posts_are_folded_unless_all_is_asked_for)
+{
+	struct vs_ladder_options opt = {.columns = 80};
+	struct vs_event ev[40];
+	char *text = NULL;
+	size_t len;
+	FILE *f;
+
+	for (unsigned i = 0; i < 40; i++)
+		ev[i] = (struct vs_event){.seq = i + 1,
+					  .type = VS_EV_VERB_POST_RECV,
+					  .wr_id = i,
+					  .has_wr = true,
+					  .node = "A",
+					  .a = {64, i == 39}}; /* the last one is refused */
+	for (unsigned whole = 0; whole < 2; whole++) {
+		opt.whole = whole != 0;
+		f = open_memstream(&text, &len);
+		vs_ladder_text(ev, 40, &opt, f);
+		ck_assert_int_eq(fclose(f), 0);
+		ck_assert_int_eq(strstr(text, "... 35 more like that") != NULL, whole == 0);
+		ck_assert_int_eq(strstr(text, "wr=20 ") != NULL, whole != 0);
+		ck_assert_ptr_nonnull(strstr(text, "wr=39 64 bytes: refused"));
+		free(text);
+	}
+}
+END_TEST
+
 START_TEST(any_events_and_widths_are_drawn)
 {
 	struct vs_event ev[200] = {{.seq = 0}};
@@ -130,7 +158,7 @@ START_TEST(any_events_and_widths_are_drawn)
 
 	for (unsigned round = 0; round < 400; round++) {
 		const struct vs_ladder_options opt = {
-			.width = widths[round % 6], .max_lines = round % 7, .other = "peer"};
+			.width = widths[round % 6], .max_lines = round % 7, .other = "peer", .columns = round % 5 * 50};
 		char *text = NULL;
 		size_t len;
 		FILE *f = open_memstream(&text, &len);
@@ -152,6 +180,8 @@ START_TEST(any_events_and_widths_are_drawn)
 					info->args[a].kind == VS_ARG_STR ? (uintptr_t) "\033[2J\n" : rnd >> (a * 3);
 		}
 		vs_ladder_text(ev, round % 201, &opt, f);
+		vs_ladder_svg(ev, round % 201, &opt, f);
+		vs_ladder_mermaid(ev, round % 201, &opt, f);
 		ck_assert_int_eq(fclose(f), 0);
 		ck_assert_ptr_null(strchr(text, '\033'));
 		free(text);
@@ -170,6 +200,7 @@ Suite *vs_suite(void)
 	tcase_add_test(tc, messages_of_the_connection_manager_have_their_names);
 	tcase_add_test(tc, more_than_two_nodes_are_a_list);
 	tcase_add_test(tc, two_that_exchange_packets_have_lines_whoever_else_is_there);
+	tcase_add_test(tc, long_runs_of_posts_are_folded_unless_all_is_asked_for);
 	tcase_add_test(tc, any_events_and_widths_are_drawn);
 	suite_add_tcase(s, tc);
 	return s;

@@ -8,8 +8,8 @@
  *      3.00  o wr=1 SEND completes: SUCCESS                  |
  *
  * Made from events alone (vs/event.h). Arrows stand where a packet leaves; one that was lost ends in an x, one of which
- * a capture does not show that it arrived in a ?. What was concluded from a capture is dashed. Long runs of packets of
- * one kind are folded, and so are times in which nothing happens.
+ * a capture does not show that it arrived in a ?. What was concluded from a capture is dashed. Long runs of one
+ * kind are folded, and so are times in which nothing happens.
  */
 #ifndef VS_LADDER_H
 #define VS_LADDER_H
