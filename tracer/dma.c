@@ -206,8 +206,11 @@ static void print_group(const struct audit *a, const struct group *g)
 {
 	const struct vs_event *mr = region(a, g);
 
-	printf("  %-9s %-7s 0x%llx .. 0x%llx  %llu bytes in %llu access%s", a->m->node[g->node].title, word[g->kind],
-	       (unsigned long long)g->lo, (unsigned long long)g->hi, (unsigned long long)g->bytes,
+	fputs("  ", stdout);
+	vt_put_safe(stdout, a->m->node[g->node].title);
+	printf("%*s %-7s 0x%llx .. 0x%llx  %llu bytes in %llu access%s",
+	       strlen(a->m->node[g->node].title) < 9 ? 9 - (int)strlen(a->m->node[g->node].title) : 0, "",
+	       word[g->kind], (unsigned long long)g->lo, (unsigned long long)g->hi, (unsigned long long)g->bytes,
 	       (unsigned long long)g->accesses, g->accesses == 1 ? "" : "es");
 	if (mr != NULL)
 		printf(", region 0x%llx + %llu (key 0x%llx)\n", (unsigned long long)mr->a[0],
@@ -250,16 +253,23 @@ static bool shown_before(const struct audit *a, size_t n)
 	return false;
 }
 
-static void print_text(const struct audit *a)
+static void print_what(const struct audit *a, size_t op)
 {
 	char text[128], qp[96];
 
+	vt_put_safe(stdout, vt_op_text(a->m, op, text, sizeof(text)));
+	fputs(" on ", stdout);
+	vt_put_safe(stdout, vt_qp_text(a->m, a->m->op[op].qp, qp, sizeof(qp)));
+	putchar('\n');
+}
+
+static void print_text(const struct audit *a)
+{
 	for (size_t i = 0; i < a->n; i++) {
 		if (shown_before(a, i))
 			continue;
 		if (a->g[i].op != VT_NONE)
-			printf("%s on %s\n", vt_op_text(a->m, a->g[i].op, text, sizeof(text)),
-			       vt_qp_text(a->m, a->m->op[a->g[i].op].qp, qp, sizeof(qp)));
+			print_what(a, a->g[i].op);
 		else
 			puts("for no request of this trace");
 		for (size_t j = i; j < a->n; j++) {

@@ -144,8 +144,9 @@ static void print_chain(const struct why *w)
 		size_t pkt = w->m->pkt_of[chain[i - 1]];
 		char buf[160];
 
-		printf("  %s %8.3f us  %s %s", i == n ? "chain " : "      ", (double)vt_time(w->m, chain[i - 1]) / 1e3,
-		       e->node, info->name);
+		printf("  %s %8.3f us  ", i == n ? "chain " : "      ", (double)vt_time(w->m, chain[i - 1]) / 1e3);
+		vt_put_safe(stdout, e->node);
+		printf(" %s", info->name);
 		for (unsigned a = 0; a < info->nargs && a < 2; a++) {
 			fputs(a == 0 ? " " : ", ", stdout);
 			printf("%s ", info->args[a].name);
@@ -171,7 +172,9 @@ static void print_notes(const struct why *w)
 		if (!inject && e->type != VS_EV_REC_LOST &&
 		    (e->type != VS_EV_REC_END || strcmp(why_text_arg(w, i, "how"), "in order") == 0))
 			continue;
-		printf("note: %s: %s", e->node, inject ? "--inject " : "");
+		fputs("note: ", stdout);
+		vt_put_safe(stdout, e->node);
+		fputs(inject ? ": --inject " : ": ", stdout);
 		vt_put_safe(stdout, why_text_arg(w, i, inject ? "rule" : e->type == VS_EV_REC_LOST ? "why" : "how"));
 		putchar('\n');
 	}

@@ -6,7 +6,7 @@
 # pcaps/recorded.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
-trace=$1/bin/vs-trace
+trace=$(cd "$1" && pwd)/bin/vs-trace
 shift
 folders=("$here/../../pcaps/recorded" "$@")
 
@@ -35,4 +35,34 @@ while IFS='|' read -r name want; do
 	fi
 done <"$here/captures.tsv"
 echo "$named of $total named right, $wrong wrong"
+
+# The whole answer, as text and as JSON, and what dma says. VS_UPDATE=1 writes the golden files anew: read the difference.
+golden() { # name, command with options
+	local file=$here/golden/$1 rc=0
+	shift
+	(cd "$here/../.." && "$trace" "$@") >"$tmp" 2>&1 || rc=$?
+	echo "exit $rc" >>"$tmp"
+	[ -z "${VS_UPDATE:-}" ] || cp "$tmp" "$file"
+	if cmp -s "$tmp" "$file"; then
+		echo "ok   vs-trace $*"
+	else
+		echo "FAIL vs-trace $*: differs from ${file##*/}"
+		diff "$file" "$tmp" | head -10 || true
+		wrong=$((wrong + 1))
+	fi
+}
+
+tmp=$(mktemp)
+trap 'rm -f "$tmp"' EXIT
+for name in err_bad_rkey_write rnr_ok loss_send_req_mid; do
+	golden "why-$name.txt" why --all "pcaps/recorded/$name.pcap"
+	golden "why-$name.json" why --json "pcaps/recorded/$name.pcap"
+done
+golden why-nothing.txt why pcaps/recorded/rc_write_v4.pcap
+for file in "$here"/in/*.vst; do
+	name=$(basename "$file" .vst)
+	golden "dma-$name.txt" dma --each "tracer/tests/in/$name.vst"
+done
+golden dma-capture.txt dma pcaps/recorded/rnr_ok.pcap
+golden dma.json dma --json tracer/tests/in/loss-middle.vst
 [ $total -ge 20 ] && [ $wrong = 0 ] && [ $((named * 10)) -ge $((total * 9)) ]
