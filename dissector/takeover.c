@@ -148,22 +148,24 @@ void rdma_takeover_handoff(dissector_t lrh, dissector_t grh, dissector_t bth)
 	register_init_routine(rdma_takeover_apply);
 }
 
+static dissector_handle_t builtin_for(const struct rdma_ctx *c)
+{
+	return c->start == RDMA_START_LRH ? builtin_lrh : c->start == RDMA_START_GRH ? builtin_grh : builtin_bth;
+}
+
 bool rdma_builtin_dissect(struct rdma_ctx *c)
 {
-	dissector_handle_t h = c->start == RDMA_START_LRH   ? builtin_lrh
-			       : c->start == RDMA_START_GRH ? builtin_grh
-							    : builtin_bth;
 	packet_info *pinfo = c->pinfo;
 	address src = pinfo->src, dst = pinfo->dst;
 	port_type ptype = pinfo->ptype;
 	uint32_t srcport = pinfo->srcport, destport = pinfo->destport;
 	volatile int taken = 0;
 
-	if (h == NULL)
+	if (builtin_for(c) == NULL)
 		return false;
 	TRY
 	{
-		taken = call_dissector_only(h, c->tvb, pinfo, c->top_tree, NULL);
+		taken = call_dissector_only(builtin_for(c), c->tvb, pinfo, c->top_tree, NULL);
 	}
 	FINALLY
 	{
