@@ -6,7 +6,7 @@ ALL           += $(CONFORM_BIN)
 INSTALL_BINS  += $(CONFORM_BIN)
 INSTALL_MANS  += docs/man/vs-conform.1
 INSTALL_FILES += conformance/inventory.tsv:share/verbscope/conformance/inventory.tsv \
-		 $(foreach f,$(wildcard conformance/cases/*/*.drill),$(f):share/verbscope/$(f))
+		 $(foreach f,$(wildcard conformance/cases/*/*.drill conformance/profiles/*.deviations),$(f):share/verbscope/$(f))
 CHECK_TARGETS += check-conform
 
 # vs-agent: the verbs half of the target alone, so that a guest or a small host can run it: it needs libc and nothing else.

@@ -155,7 +155,7 @@ START_TEST(whatever_is_cut_is_read_no_further)
 
 		for (size_t k = 0; k < sizeof(frame); k++)
 			frame[k] = (uint8_t)vs_rand(&seed);
-		memcpy(frame, i % 2 != 0 ? nd_question : arp_question, i % 64 < n ? i % 64 : n);
+		memcpy(frame, i % 2 != 0 ? nd_question : arp_question, i % 42 < n ? i % 42 : n);
 		(void)vs_neigh_answer(&host, frame, n, out);
 		(void)vs_neigh_tells(frame, n, gid, mac);
 	}
