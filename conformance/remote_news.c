@@ -176,7 +176,7 @@ static uint64_t r_when(struct dr_target *dt)
 void vc_remote_watch(struct vc_target *t)
 {
 	struct vc_remote *m = t->remote;
-	uint32_t now[sizeof(m->watched) / sizeof(m->watched[0])], n = 0;
+	uint32_t now[sizeof(m->watched) / sizeof(m->watched[0])] = {0}, n = 0;
 	struct ag_line *l;
 
 	for (const struct vc_object *o = m->objects; o != NULL && n < sizeof(now) / sizeof(now[0]); o = o->next)
