@@ -50,7 +50,7 @@ static bool take_ip6(const struct reading *r, const char *key, const char *v)
 {
 	uint8_t *gid = r->s->gid[EN_ROCEV2_IPV6];
 
-	if (inet_pton(AF_INET6, v, gid) != 1 || IN6_IS_ADDR_V4MAPPED((const struct in6_addr *)(const void *)gid))
+	if (inet_pton(AF_INET6, v, gid) != 1) /* one of IPv4 in this form begins with 0, too */
 		return wrong(r, key, v, "this is no IPv6 address");
 	if (gid[0] == 0xff || gid[0] == 0)
 		return wrong(r, key, v, "this is no address of a host");

@@ -147,7 +147,7 @@ cat >"$tmp/lost.drill" <<-'END'
 	case RSP-017 "Nothing from B arrives"
 	class N
 	node A B
-	qp A.q <-> B.q rc timeout=8 retry_cnt=1
+	qp A.q <-> B.q rc timeout=15 retry_cnt=1
 	mr A.src len=64
 	mr B.dst len=64 fill=0 access=local_write,remote_write
 	fault drop all from B
