@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
 #
 # check.sh BUILD_FOLDER KERNEL... - make check-rxe: the conformance suite on rxe of each kernel, all at the same time, and then programs
-# between it and ref0 (RXE_PROGRAMS=all: more of them). The suite passes when vs-conform says so (what is known of rxe is in
+# between it and ref0 (INTEROP=all: more of them). The suite passes when vs-conform says so (what is known of rxe is in
 # conformance/profiles) and at least ROWS rows of the inventory were executed. Reports are in
 # BUILD_FOLDER/check-rxe. Nothing is left running, however this ends.
 set -euo pipefail
@@ -60,7 +60,7 @@ for kernel; do
 done
 echo "$((SECONDS - start)) s for the suite"
 for kernel; do
-	"$here/interop.sh" "$build" "$kernel" "${RXE_PROGRAMS:-short}" >"$out/programs-$kernel.txt" 2>&1 &
+	"$here/interop.sh" "$build" "$kernel" "${INTEROP:-short}" >"$out/programs-$kernel.txt" 2>&1 &
 	running[$kernel]=$!
 	rc=0
 	wait $! || rc=$?

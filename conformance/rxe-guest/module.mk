@@ -22,8 +22,8 @@ $(B)/rxe/%/guest.cpio: $(B)/rxe/%/complete $(RXE)/init $(RXE)/mkinitramfs.sh $(R
 
 rxe-guest: $(KERNEL:%=$(B)/rxe/%/guest.cpio)
 
-check-rxe: all rxe-guest ## the Linux soft-RoCE driver in a guest: the suite, and programs between it and ref0 (KERNEL=6.12: that one alone)
-	@$(RXE)/check.sh $(B) $(KERNEL)
+check-rxe: all rxe-guest ## the Linux soft-RoCE driver in a guest: the suite, and programs between it and ref0 (KERNEL=6.12: that one alone; INTEROP=all: more programs)
+	@INTEROP='$(INTEROP)' $(RXE)/check.sh $(B) $(KERNEL)
 
 bench-rxe: all rxe-guest ## ref0 and the Linux soft-RoCE driver side by side in one guest (ROUNDS=3)
 	@set -e; for k in $(KERNEL); do $(RXE)/bench.sh $(B) $$k $(or $(ROUNDS),3); done
