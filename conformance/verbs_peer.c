@@ -10,6 +10,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -194,6 +195,7 @@ bool vc_verbs_try(const struct vc_options *o, char *why, size_t cap)
 	struct pollfd there = {.events = POLLIN};
 	int fd[2], status = 0, ready = 0, most_ms = OPEN_MS;
 	ssize_t n;
+	const pid_t parent = getpid();
 	pid_t pid;
 
 	if (pipe(fd) < 0)
@@ -201,8 +203,13 @@ bool vc_verbs_try(const struct vc_options *o, char *why, size_t cap)
 	pid = fork();
 	if (pid == 0) {
 		char text[640] = "";
-		bool good = o->peer_at.kind == VC_PEER_BRIDGE ? vc_pair_try(o, text, sizeof(text))
-							      : vc_verbs_open(o, text, sizeof(text)) != NULL;
+		bool good;
+
+		/* What it has started goes with it. */
+		if (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0 || getppid() != parent)
+			_exit(1);
+		good = o->peer_at.kind == VC_PEER_BRIDGE ? vc_pair_try(o, text, sizeof(text))
+							 : vc_verbs_open(o, text, sizeof(text)) != NULL;
 
 		(void)!write(fd[1], text, good ? 0 : strlen(text));
 		vc_verbs_close();
