@@ -52,11 +52,15 @@ static pcap_t *open_interface(const char *cmd, const char *iface)
 		vp_complain(cmd, "%s: %s", iface, err);
 		return NULL;
 	}
-	pcap_set_snaplen(p, SNAP);
-	pcap_set_promisc(p, 1);
-	pcap_set_timeout(p, WAIT_MS);
-	pcap_set_buffer_size(p, KERNEL_BUFFER);
-	ret = pcap_activate(p);
+	ret = pcap_set_snaplen(p, SNAP);
+	if (ret == 0)
+		ret = pcap_set_promisc(p, 1);
+	if (ret == 0)
+		ret = pcap_set_timeout(p, WAIT_MS);
+	if (ret == 0)
+		ret = pcap_set_buffer_size(p, KERNEL_BUFFER);
+	if (ret == 0)
+		ret = pcap_activate(p);
 	if (ret >= 0)
 		return p;
 	vp_complain(cmd, "%s can't be captured (%s): 'ip link' lists interfaces, and it needs CAP_NET_RAW", iface,

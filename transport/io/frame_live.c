@@ -122,11 +122,9 @@ static bool set_up(struct frame_live *l, const char *filter, char text[PCAP_ERRB
 	l->in = pcap_create(l->name, text);
 	if (l->in == NULL)
 		return false;
-	(void)pcap_set_snaplen(l->in, longest(l));
-	(void)pcap_set_promisc(l->in, 1);
-	(void)pcap_set_immediate_mode(l->in, 1);
-	(void)pcap_set_buffer_size(l->in, BUFFER);
-	if (pcap_set_tstamp_precision(l->in, PCAP_TSTAMP_PRECISION_NANO) == 0 && pcap_activate(l->in) >= 0 &&
+	if (pcap_set_snaplen(l->in, longest(l)) == 0 && pcap_set_promisc(l->in, 1) == 0 &&
+	    pcap_set_immediate_mode(l->in, 1) == 0 && pcap_set_buffer_size(l->in, BUFFER) == 0 &&
+	    pcap_set_tstamp_precision(l->in, PCAP_TSTAMP_PRECISION_NANO) == 0 && pcap_activate(l->in) >= 0 &&
 	    pcap_setdirection(l->in, PCAP_D_IN) == 0 && pcap_setnonblock(l->in, 1, text) == 0) {
 		if (filter == NULL)
 			return true;
