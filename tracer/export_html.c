@@ -20,9 +20,9 @@ struct page {
 	FILE *f;
 	struct vs_event *ev; /* those that were asked for */
 	size_t n;
-	size_t *model; /* their places in the model */
-	size_t *shown; /* by place in the model: place in ev[]; VT_NONE */
-	struct ladder_view view;
+	size_t *model;                  /* their places in the model */
+	size_t *shown;                  /* by place in the model: place in ev[]; VT_NONE */
+	const struct ladder_view *view; /* of ev[] */
 };
 
 /* ---- an event ---- */
@@ -81,10 +81,10 @@ static void put_text(FILE *f, const char *text)
 
 static unsigned flags_of(const struct page *p, size_t k)
 {
-	const struct ladder_packet *l = &p->view.pkt[k];
+	const struct ladder_packet *l = &p->view->pkt[k];
 	const struct vs_event *e = &p->ev[k];
 	unsigned flags = e->inferred ? INFERRED : 0;
-	size_t tx = ladder_cause(&p->view, k);
+	size_t tx = ladder_cause(p->view, k);
 
 	if ((e->type == VS_EV_PKT_RX || e->type == VS_EV_PKT_DROP) && tx != LADDER_NONE &&
 	    p->ev[tx].type == VS_EV_PKT_TX)
@@ -92,7 +92,7 @@ static unsigned flags_of(const struct page *p, size_t k)
 	if (e->type != VS_EV_PKT_TX)
 		return flags;
 	return flags | SENT | (e->a[7] != 0 ? TWICE : 0) | (l->lost != LADDER_NONE ? LOST : 0) |
-	       (ladder_unsure(&p->view, k) ? UNSURE : 0);
+	       (ladder_unsure(p->view, k) ? UNSURE : 0);
 }
 
 static void text_of(const struct page *p, size_t k, char *buf, size_t cap)
@@ -101,17 +101,17 @@ static void text_of(const struct page *p, size_t k, char *buf, size_t cap)
 
 	buf[0] = '\0';
 	if (p->ev[k].type != VS_EV_PKT_TX) {
-		if (!ladder_line(&p->view, k, true, buf, cap))
+		if (!ladder_line(p->view, k, true, buf, cap))
 			buf[0] = '\0';
 		for (char *c = buf; *c != '\0'; c++)
 			*c = *c == '\t' || *c == '\n' ? ' ' : *c;
 		return;
 	}
-	ladder_label(&p->view, k, "\xe2\x86\x92", buf, cap);
+	ladder_label(p->view, k, "\xe2\x86\x92", buf, cap);
 	n = strlen(buf);
 	if (n + 2 >= cap)
 		return;
-	ladder_beside(&p->view, k, true, buf + n + 1, cap - n - 1);
+	ladder_beside(p->view, k, true, buf + n + 1, cap - n - 1);
 	for (char *c = buf + n + 1; *c != '\0'; c++)
 		*c = *c == '\t' || *c == '\n' ? ' ' : *c;
 	if (buf[n + 1] != '\0')
@@ -140,7 +140,7 @@ static void put_event(const struct page *p, size_t k)
 	put_text(p->f, text);
 	fprintf(p->f, ",%lld,%lld,%lld,%u,%u,", index_of(p, m->cause[i]),
 		m->pkt_of[i] == VT_NONE ? -1 : (long long)m->pkt_of[i],
-		m->op_of[i] == VT_NONE ? -1 : (long long)m->op_of[i], (unsigned)ladder_look(&p->view, k),
+		m->op_of[i] == VT_NONE ? -1 : (long long)m->op_of[i], (unsigned)ladder_look(p->view, k),
 		flags_of(p, k));
 	put_text(p->f, more);
 	fputc(']', p->f);
@@ -209,14 +209,15 @@ static bool prepare(struct page *p, const struct vt_options *o)
 		p->model[p->n] = i;
 		p->ev[p->n++] = m->ev[i];
 	}
-	return ladder_view_init(&p->view, p->ev, p->n, NULL);
+	return true;
 }
 
 bool vt_export_html(const struct vt_model *m, const struct vt_options *o, FILE *f)
 {
 	static const char place[] = "@TRACE@";
-	struct page p = {.m = m, .f = f};
-	bool ok = prepare(&p, o);
+	struct ladder_view view = {.n = 0};
+	struct page p = {.m = m, .f = f, .view = &view};
+	bool ok = prepare(&p, o) && ladder_view_init(&view, p.ev, p.n, NULL);
 
 	for (size_t i = 0; ok && vt_page_line[i] != NULL; i++) {
 		const char *at = strstr(vt_page_line[i], place);
@@ -229,7 +230,7 @@ bool vt_export_html(const struct vt_model *m, const struct vt_options *o, FILE *
 		put_data(&p);
 		fputs(at + strlen(place), f);
 	}
-	ladder_view_free(&p.view);
+	ladder_view_free(&view);
 	free(p.ev);
 	free(p.model);
 	free(p.shown);

@@ -12,6 +12,7 @@
 #define RIGHT 24.0
 #define TOP 60.0
 #define BOTTOM 84.0
+#define GRID_MAX 24u /* lines each way; step_of makes half as many */
 
 struct axes {
 	double t0, t1, p0, p1;
@@ -90,16 +91,20 @@ static void grid(const struct vt_psn_graph *g, const struct axes *a, FILE *f)
 	bool ms = a->t1 - a->t0 >= 5e6;
 
 	sp = sp < 1 ? 1 : sp;
-	for (double t = st * (double)(int64_t)(a->t0 / st); t <= a->t1; t += st) {
-		if (t < a->t0)
+	for (unsigned k = 0; k < GRID_MAX; k++) {
+		double t = st * ((double)(int64_t)(a->t0 / st) + k);
+
+		if (t < a->t0 || t > a->t1)
 			continue;
 		fprintf(f,
 			"<path class=\"grid\" d=\"M%.1f %.1fV%.1f\"/><text x=\"%.1f\" y=\"%.1f\" "
 			"text-anchor=\"middle\">%g</text>\n",
 			x_of(a, t), TOP, H - BOTTOM, x_of(a, t), H - BOTTOM + 17, ms ? t / 1e6 : t / 1e3);
 	}
-	for (double p = sp * (double)(int64_t)(a->p0 / sp); p <= a->p1; p += sp) {
-		if (p < a->p0)
+	for (unsigned k = 0; k < GRID_MAX; k++) {
+		double p = sp * ((double)(int64_t)(a->p0 / sp) + k);
+
+		if (p < a->p0 || p > a->p1)
 			continue;
 		fprintf(f,
 			"<path class=\"grid\" d=\"M%.1f %.1fH%.1f\"/><text x=\"%.1f\" y=\"%.1f\" "
