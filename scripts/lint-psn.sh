@@ -69,6 +69,6 @@ case ${1:-} in
 --self-test) self_test ;;
 *)
 	cd "$here/.."
-	scripts/sources.sh c | grep -v '^transport/include/vs/psn\.h$' | xargs awk -f scripts/lint-psn.awk
+	scripts/sources.sh c | grep -v -e '^transport/include/vs/psn\.h$' -e '^labs/[0-9][0-9]-' | xargs awk -f scripts/lint-psn.awk
 	;;
 esac

@@ -177,10 +177,10 @@ for lab in labs/[0-9][0-9]-*; do
 	id=${id%%-*}
 	if [ $# -gt 0 ] && [[ " $* " != *" $id "* ]]; then continue; fi
 	languages
-	starter
-	solution
-	mutants
-	commands
+	starter || true # what does not hold is counted
+	solution || continue
+	mutants || true
+	commands || true
 done
 printf 'check-labs: %d claims hold, %d do not\n' "$passed" "$failed"
 [ "$failed" -eq 0 ]

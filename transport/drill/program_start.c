@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -19,7 +20,8 @@
 
 #define MAX_ARGS 128u
 #define MAX_RULE 256u
-#define LIMIT_MS 10000u
+#define LIMIT_MS \
+	30000u /* of real time, for a program that waits; one that works has a third of it, of the processor's */
 
 struct command {
 	char *arg[MAX_ARGS + 1];
@@ -186,11 +188,13 @@ static bool build(struct command *c, const struct vs_program *p, const struct dr
 }
 
 /* In the child. */
-_Noreturn static void become(const struct command *c, const char *output)
+_Noreturn static void become(const struct command *c, const char *output, unsigned limit_ms)
 {
+	const struct rlimit cpu = {limit_ms / 3000 + 1, limit_ms / 3000 + 2};
 	int in = open("/dev/null", O_RDONLY), out = open(output, O_WRONLY | O_CREAT | O_TRUNC, 0600);
 
 	(void)setpgid(0, 0);
+	(void)setrlimit(RLIMIT_CPU, &cpu);
 	if (in < 0 || out < 0 || dup2(in, 0) < 0 || dup2(out, 1) < 0 || dup2(out, 2) < 0)
 		_exit(125);
 	execv(c->arg[0], c->arg);
@@ -226,7 +230,7 @@ static void end_program(pid_t vs_run)
 /* Waits for the child, but not for ever. */
 static int wait_for(pid_t pid, unsigned limit_ms, bool *late)
 {
-	uint64_t end = now_ms() + (limit_ms != 0 ? limit_ms : LIMIT_MS);
+	uint64_t end = now_ms() + limit_ms;
 	unsigned pause_us = 200;
 	int status = 0;
 
@@ -242,12 +246,15 @@ static int wait_for(pid_t pid, unsigned limit_ms, bool *late)
 		(void)usleep(pause_us);
 		pause_us = pause_us < 5000 ? pause_us * 2 : pause_us;
 	}
-	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+	status = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+	*late |= status == 128 + SIGXCPU;
+	return status;
 }
 
 bool program_start(struct vs_program *p, const struct dr_setup *s, const struct vs_drill_env *env, const char *vector,
 		   char *why, size_t cap)
 {
+	unsigned limit_ms = p->limit_ms != 0 ? p->limit_ms : LIMIT_MS;
 	struct command c = {.n = 0};
 	bool good = build(&c, p, s, env, vector, why, cap);
 	pid_t pid = -1;
@@ -258,12 +265,12 @@ bool program_start(struct vs_program *p, const struct dr_setup *s, const struct 
 	if (good) {
 		pid = fork();
 		if (pid == 0)
-			become(&c, p->output);
+			become(&c, p->output, limit_ms);
 		if (pid < 0)
 			(void)snprintf(why, cap, "%s can't be started: %s", p->vs_run, strerror(errno));
 	}
 	if (pid > 0)
-		p->code = wait_for(pid, p->limit_ms, &p->late);
+		p->code = wait_for(pid, limit_ms, &p->late);
 	for (unsigned i = 0; i < c.n_kept; i++)
 		free(c.kept[i]);
 	return pid > 0;

@@ -28,7 +28,7 @@ struct vs_program {
 	char *const *argv;  /* NULL at its end; a word $NAME is the value of that name in the vector */
 	const char *trace, *capture, *output;        /* files for the record and for what the program writes */
 	const char *const *fault, *const *deviation; /* besides those of the script; NULL at their ends, or NULL */
-	unsigned limit_ms;                           /* real time that it may take; 0: ten seconds */
+	unsigned limit_ms;                           /* real time that it may take; 0: half a minute */
 	/* results */
 	struct vs_record *record; /* NULL: there is none; vs_program_clear frees it */
 	bool late;                /* it took longer, and was ended */
