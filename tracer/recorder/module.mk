@@ -47,6 +47,8 @@ check-trace-record: $(TRACER_BIN) $(RECORD_LIB) $(VERBS_LIB) $(CM_LIB) $(CLOCK_L
 
 # With a sanitizer its runtime is preloaded in front.
 ifneq ($(SAN),)
+# What stands before dlsym(3) runs before the runtime is there.
+$(call obj,tracer/recorder/dl.c tracer/recorder/real.c): CFLAGS += -fno-sanitize=all
 $(B)/obj/tracer/run.o: CPPFLAGS += -DVS_PRELOAD_FIRST='"$(shell $(CC) -print-file-name=libasan.so)"'
 endif
 ASAN_TARGETS += check-trace-why check-trace-record

@@ -287,12 +287,14 @@ END_TEST
 
 START_TEST(what_a_killed_program_had_in_its_ring_is_there)
 {
-	struct rec_ring *r = calloc(1, sizeof(*r) + REC_RING_SLOTS * sizeof(struct rec) + 4096);
+	const size_t bytes = sizeof(struct rec_ring) + REC_RING_SLOTS * sizeof(struct rec);
+	struct rec_ring *r = aligned_alloc(4096, bytes);
 	struct vt_spool_result out;
 	char err[512], how[160];
 	uint64_t last;
 
 	ck_assert_ptr_nonnull(r);
+	memset(r, 0, bytes);
 	memset(&spool, 0, sizeof(spool));
 	spool.r[0] = (struct rec){.t_ns = 5, .type = REC_POST_SEND};
 	r->magic = REC_MAGIC;
@@ -301,7 +303,7 @@ START_TEST(what_a_killed_program_had_in_its_ring_is_there)
 	r->head = REC_RING_SLOTS + 1;
 	r->slot[REC_RING_SLOTS - 1] = (struct rec){.t_ns = 6, .type = REC_POST_RECV};
 	r->slot[0] = (struct rec){.t_ns = 7, .type = REC_POST_RECV};
-	put_file("rec-7-0.ring", r, sizeof(*r) + REC_RING_SLOTS * sizeof(struct rec));
+	put_file("rec-7-0.ring", r, bytes);
 	ck_assert_int_eq(convert(1, &out, err), 1);
 	ck_assert_uint_eq(events(out.name, how, &last), 4);
 	ck_assert_uint_eq(last, 7);
@@ -329,7 +331,7 @@ START_TEST(random_records_become_a_readable_trace)
 	char err[512], how[160];
 	uint64_t seed = 88172645463325252ull, last;
 
-	for (unsigned round = 0; round < 200; round++) {
+	for (unsigned round = 0; round < 50; round++) {
 		uint8_t *p = (uint8_t *)spool.r;
 
 		for (size_t i = 0; i < sizeof(spool.r); i++)
@@ -355,6 +357,8 @@ Suite *vs_suite(void)
 	tcase_add_loop_test(rules, rules_are_read, 0, sizeof(good) / sizeof(good[0]));
 	tcase_add_loop_test(rules, wrong_rules_are_explained, 0, sizeof(bad) / sizeof(bad[0]));
 	tcase_add_checked_fixture(spools, setup, teardown);
+	tcase_set_timeout(spools, 60); /* a busy machine, and a sanitizer */
+	tcase_set_timeout(rings, 60);
 	tcase_add_test(spools, records_of_all_threads_are_put_in_order);
 	tcase_add_test(spools, spool_without_an_end_was_killed);
 	tcase_add_test(spools, what_a_killed_program_had_in_its_ring_is_there);
