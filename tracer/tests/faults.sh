@@ -8,6 +8,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 build=$(cd "$1" && pwd)
 word=${2:-}
 jobs=${JOBS:-2}
+export ASAN_OPTIONS=${ASAN_OPTIONS:-}:detect_leaks=0 # programs that leave without cleaning up
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 PATH=$build/bin:$PATH

@@ -9,6 +9,7 @@ tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 PATH=$build/bin:$PATH
 bad=0 n=0
+export ASAN_OPTIONS=${ASAN_OPTIONS:-}:detect_leaks=0 # programs that are killed, or leave without cleaning up
 
 run() { # options -- program
 	rm -rf "$tmp/t"
