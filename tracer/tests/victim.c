@@ -33,6 +33,7 @@ struct side {
 	struct ibv_comp_channel *channel;
 	struct ibv_cq *cq;
 	struct ibv_mr *mr;
+	uint32_t lkey, rkey; /* its, also when it is gone */
 	struct ibv_qp *qp;
 	union ibv_gid gid;
 	char buf[BUF];
@@ -112,6 +113,8 @@ static void open_side(struct side *s, struct ibv_device *device, bool other_pd)
 	s->mr = ibv_reg_mr(other_pd ? s->other_pd : s->pd, s->buf, sizeof(s->buf), ACCESS);
 	if (s->mr == NULL)
 		done("reg_mr");
+	s->lkey = s->mr->lkey;
+	s->rkey = s->mr->rkey;
 	s->cq = make_cq(s);
 	if (s->cq == NULL)
 		done("create_cq");
@@ -167,7 +170,7 @@ static void connect_to(struct side *s, const struct side *peer)
 
 static void post_receives(struct side *s, unsigned count)
 {
-	struct ibv_sge sge = {.addr = (uintptr_t)s->buf, .length = sizeof(s->buf), .lkey = s->mr->lkey};
+	struct ibv_sge sge = {.addr = (uintptr_t)s->buf, .length = sizeof(s->buf), .lkey = s->lkey};
 
 	for (unsigned i = 0; i < count; i++) {
 		struct ibv_recv_wr wr = {.wr_id = 100 + i, .sg_list = &sge, .num_sge = 1}, *bad;
@@ -197,18 +200,18 @@ static int post_ex(unsigned i)
 	q->wr_id = i;
 	q->wr_flags = IBV_SEND_SIGNALED;
 	if (opcode() == IBV_WR_RDMA_WRITE)
-		ibv_wr_rdma_write(q, b.mr->rkey, (uintptr_t)b.buf);
+		ibv_wr_rdma_write(q, b.rkey, (uintptr_t)b.buf);
 	else if (opcode() == IBV_WR_RDMA_READ)
-		ibv_wr_rdma_read(q, b.mr->rkey, (uintptr_t)b.buf);
+		ibv_wr_rdma_read(q, b.rkey, (uintptr_t)b.buf);
 	else
 		ibv_wr_send(q);
-	ibv_wr_set_sge(q, a.mr->lkey, (uintptr_t)a.buf, len);
+	ibv_wr_set_sge(q, a.lkey, (uintptr_t)a.buf, len);
 	return ibv_wr_complete(q);
 }
 
 static int post(struct ibv_ah *ah, unsigned i)
 {
-	struct ibv_sge sge[3] = {{.addr = (uintptr_t)a.buf, .length = len, .lkey = a.mr->lkey}};
+	struct ibv_sge sge[3] = {{.addr = (uintptr_t)a.buf, .length = len, .lkey = a.lkey}};
 	struct ibv_send_wr wr = {.wr_id = i,
 				 .sg_list = sge,
 				 .num_sge = told("sges") ? 3 : 1,
@@ -219,14 +222,14 @@ static int post(struct ibv_ah *ah, unsigned i)
 	if (opcode() == IBV_WR_ATOMIC_FETCH_AND_ADD) {
 		sge[0].length = 8;
 		wr.wr.atomic.remote_addr = (uintptr_t)b.buf;
-		wr.wr.atomic.rkey = b.mr->rkey;
+		wr.wr.atomic.rkey = b.rkey;
 	} else if (type() == IBV_QPT_UD) {
 		wr.wr.ud.ah = ah;
 		wr.wr.ud.remote_qpn = b.qp->qp_num;
 		wr.wr.ud.remote_qkey = 0x1234;
 	} else {
 		wr.wr.rdma.remote_addr = (uintptr_t)b.buf;
-		wr.wr.rdma.rkey = b.mr->rkey;
+		wr.wr.rdma.rkey = b.rkey;
 	}
 	return told("ex") ? post_ex(i) : ibv_post_send(a.qp, &wr, &bad);
 }
