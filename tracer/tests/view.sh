@@ -15,7 +15,7 @@ if [ "$1" = --update ]; then
 fi
 # shellcheck source=pcaps/tests/lib.sh
 . pcaps/tests/lib.sh "${1:?which build folder?}"
-vs=$build/bin/vs-trace in=tracer/tests/in golden=tracer/tests/golden
+vs=$build/bin/vs-trace in=tracer/tests/in golden=tracer/tests/golden/view
 
 # Form: suffix of the golden file | arguments of vs-trace
 forms() {

@@ -153,7 +153,7 @@ static int by_time(const void *va, const void *vb)
 static bool choose_scale(struct picture *p)
 {
 	const struct ladder_view *v = &p->view;
-	uint64_t *delay = malloc((v->n + 1) * sizeof(*delay));
+	uint64_t *delay = malloc((v->n + 1) * sizeof(*delay)), usual;
 	size_t n = 0;
 
 	if (delay == NULL)
@@ -165,7 +165,8 @@ static bool choose_scale(struct picture *p)
 			delay[n++] = v->ev[rx].t_ns - v->ev[i].t_ns;
 	}
 	qsort(delay, n, sizeof(*delay), by_time);
-	p->px_per_ns = n > 0 ? SLANT / (double)delay[n / 2] : SLANT / 100000.0;
+	usual = n > 0 ? delay[n / 2] : 100000;
+	p->px_per_ns = SLANT / (double)usual;
 	free(delay);
 	return true;
 }
