@@ -124,7 +124,7 @@ refuses "an option without its value" "--device needs a value" --device
 refuses "an argument" "there are no arguments" x
 refuses "a device of the stream that is not there" "/nonexistent: can't be opened" --serial /nonexistent
 if "$agent" --help | grep -q '^usage: vs-agent' && "$agent" --version | grep -q '^vs-agent (Verbscope)'; then ok; else no "help"; fi
-if ldd "$agent" | grep -vE 'linux-vdso|libc\.so|ld-linux|lib[au]+san|libm\.so|libgcc_s|not a dynamic' >"$tmp/out"; then
+if ldd "$agent" | grep -vE 'linux-vdso|libc\.so|ld-linux|lib[aub]+san|libstdc\+\+|libm\.so|libgcc_s|not a dynamic' >"$tmp/out"; then
 	no "vs-agent needs more than libc"
 else
 	ok
