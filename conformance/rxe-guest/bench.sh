@@ -47,7 +47,7 @@ veth_of_ref0() {
 	done
 }
 
-# Server in the background, client a moment later; what the client says.
+# Server in the background (busybox, whose timeout this is, would take its own ip), client a moment later; what the client says.
 pair() { # server, client
 	guest_run "timeout 100 $1 >/tmp/server 2>&1 & sleep 1; timeout 90 $2 2>&1; kill %1 2>/dev/null; wait" || true
 }
@@ -62,11 +62,11 @@ on_rxe() { # field, factor, program with options
 on_ref0() {
 	local f=$1 k=$2
 	shift 2
-	pair "ip netns exec a vs-run --quiet --ip 10.79.0.1 --allow-remote -- $* -x 0 -F" \
-		"ip netns exec b vs-run --quiet --ip 10.79.0.2 --allow-remote -- $* -x 0 -F 10.79.0.1" | result "$f" "$k"
+	pair "/usr/bin/ip netns exec a vs-run --quiet --ip 10.79.0.1 --allow-remote -- $* -x 0 -F" \
+		"/usr/bin/ip netns exec b vs-run --quiet --ip 10.79.0.2 --allow-remote -- $* -x 0 -F 10.79.0.1" | result "$f" "$k"
 }
 
-tcp() { pair 'ip netns exec a iperf3 -s -1' 'ip netns exec b iperf3 -c 10.79.0.1 -t 4 -f m' | awk '/receiver/ { print $7 / 8 }'; }
+tcp() { pair "/usr/bin/ip netns exec a iperf3 -s -1" "/usr/bin/ip netns exec b iperf3 -c 10.79.0.1 -t 4 -f m" | awk '/receiver/ { print $7 / 8 }'; }
 
 keep() { # more|less, name, value
 	[[ -v best[$2] ]] || names+=("$2")
