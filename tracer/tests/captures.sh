@@ -38,7 +38,7 @@ echo "$named of $total named right, $wrong wrong"
 
 # The whole answer, as text and as JSON, and what dma says. VS_UPDATE=1 writes the golden files anew: read the difference.
 golden() { # name, command with options
-	local file=$here/golden/$1 rc=0
+	local file=$here/answers/$1 rc=0
 	shift
 	(cd "$here/../.." && "$trace" "$@") >"$tmp" 2>&1 || rc=$?
 	echo "exit $rc" >>"$tmp"
