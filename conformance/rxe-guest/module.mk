@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
-# conformance/rxe-guest/: the Linux soft-RoCE driver of two kernels, in a QEMU guest. Not part of `make check`; .ci/run calls it
-# besides.
+# conformance/rxe-guest/: the Linux soft-RoCE driver of two kernels, in a QEMU guest. Not part of `make check`.
 RXE         := conformance/rxe-guest
 RXE_KERNELS := 6.1 6.12
 KERNEL      ?= $(RXE_KERNELS)
