@@ -55,7 +55,7 @@ static bool on_request(struct vt_psn_graph *g, const struct vt_model *m, size_t 
 	enum vt_psn_kind kind = p->flags & VT_PKT_LOST ? VT_PSN_LOST : e->a[7] != 0 ? VT_PSN_AGAIN : VT_PSN_SENT;
 	int64_t psn = unwrap(g, e->a[1]);
 
-	g->newest = psn > g->newest ? psn : g->newest;
+	g->newest = psn > g->newest ? psn : g->newest; /* lint: psn-ok unwrapped */
 	return add(g, (struct vt_psn_point){vt_time(m, i), psn, kind, e->inferred});
 }
 

@@ -25,7 +25,7 @@ static double x_of(const struct axes *a, double t)
 
 static double y_of(const struct axes *a, double psn)
 {
-	return H - BOTTOM - (psn - a->p0) / (a->p1 - a->p0) * (H - TOP - BOTTOM);
+	return H - BOTTOM - (psn - a->p0) / (a->p1 - a->p0) * (H - TOP - BOTTOM); /* lint: psn-ok unwrapped */
 }
 
 static struct axes axes_of(const struct vt_psn_graph *g)
@@ -125,7 +125,7 @@ static void acknowledged(const struct vt_psn_graph *g, const struct axes *a, FIL
 
 	for (size_t i = 0; i < g->n; i++) {
 		const struct vt_psn_point *p = &g->point[i];
-		int64_t now = p->kind == VT_PSN_ACKED ? p->psn : p->psn - 1;
+		int64_t now = p->kind == VT_PSN_ACKED ? p->psn : p->psn - 1; /* lint: psn-ok unwrapped */
 
 		if (p->kind != VT_PSN_ACKED && p->kind != VT_PSN_NAK && p->kind != VT_PSN_RNR)
 			continue;
