@@ -10,7 +10,7 @@ db=$1 jobs=$2 nodes=${3:-20000}
 cd "$(dirname "$0")/.."
 
 mapfile -t compiled < <(sed -n 's/.*"file": "\([^"]*\)".*/\1/p' "$db")
-# Programs of the labs are compiled by vs-lab alone.
+# All but the programs of the labs, which vs-lab alone compiles.
 sources=$(scripts/sources.sh c | grep -v '^labs/[0-9][0-9]-' | grep -c '\.c$')
 if [ ${#compiled[@]} != "$sources" ]; then
 	echo "lint-tidy: $db has ${#compiled[@]} files, the repository $sources" >&2

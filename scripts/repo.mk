@@ -131,14 +131,15 @@ lint-cppcheck:
 	@cppcheck --quiet --std=c11 --enable=warning,performance,portability --inline-suppr --error-exitcode=1 \
 		--suppress=missingIncludeSystem --library=scripts/cppcheck.cfg -j$(if $(filter 1,$(JOBS)),2,$(JOBS)) -Itransport/include -Itransport $(filter %.c,$(C_FILES))
 
-# Every C file, whatever links it.
-objects: $(call obj,$(filter %.c,$(C_FILES)))
+# Every C file, whatever links it; the programs of the labs are compiled by vs-lab alone.
+objects: $(call obj,$(filter-out labs/0% labs/1%,$(filter %.c,$(C_FILES))))
 
 lint-tidy: $(B)/compile_commands.json
 	@$(call only_14,clang-tidy) scripts/lint-tidy.sh $< $(JOBS) $(TIDY_NODES)
 
 # For clang-tidy and editors: the compile lines that make itself would run.
-$(B)/compile_commands.json: $(filter %.c,$(C_FILES)) Makefile scripts/repo.mk
+# Always anew: no file tells that another one is gone.
+$(B)/compile_commands.json: FORCE
 	@mkdir -p $(@D)
 	@scripts/compile-commands.sh '$(MAKE)' $(B) >$@
 
@@ -189,6 +190,8 @@ help: ## this list
 		scripts/repo.mk Makefile $(filter-out %.d scripts/repo.mk Makefile,$(MAKEFILE_LIST))
 	@printf '\nVariables: B=%s CC=%s SAN=%s PREFIX=%s DEPS=%s\n' '$(B)' '$(CC)' '$(SAN)' '$(PREFIX)' '$(DEPS)'
 
-.PHONY: demo check check-long fuzz-minute deps check-programs check-unit check-deps check-spdx check-scripts check-install check-pure check-clang check-asan check-fuzz fuzzers-quick \
+FORCE:
+
+.PHONY: FORCE demo check check-long fuzz-minute deps check-programs check-unit check-deps check-spdx check-scripts check-install check-pure check-clang check-asan check-fuzz fuzzers-quick \
 	check-deviations deviations-table check-fresh format format-check lint lint-psn lint-shell lint-man lint-cppcheck lint-tidy objects fuzz fuzz-programs fuzzers install \
 	uninstall help
