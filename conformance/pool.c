@@ -173,6 +173,7 @@ static int stop(struct worker *w, bool kill_it)
 		vc_complain("worker %ld can't be ended: the kernel holds it in a call to the device", (long)w->pid);
 	free(w->buf);
 	*w = (struct worker){.pid = -1, .watch = w->watch};
+	w->buf = NULL; /* the analyzer doesn't see it in the line above */
 	return status;
 }
 
