@@ -97,6 +97,11 @@ write_trees() {
 own_tree() {
 	awk '{ sub(/ \[…\]:/, ":") }
 		/GUID:/ { sub(/ \(.*/, "") }
+		match($0, /[0-9.]+ (nano|micro|milli)seconds\]/) { # 4.6
+			n = substr($0, RSTART)
+			n *= n ~ /nano/ ? 1e-9 : n ~ /micro/ ? 1e-6 : 1e-3
+			$0 = sprintf("%s%.9f seconds]", substr($0, 1, RSTART - 1), n)
+		}
 		match($0, /: [0-9a-f]+/) && RLENGTH > 50 { $0 = substr($0, 1, RSTART + 49) "..." }
 		/^Frame [0-9]+:/ { printf "%s%s\n", sep, $1 " " $2; sep = "\n"; mine = 0; next }
 		!NF { next }
