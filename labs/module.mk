@@ -12,11 +12,11 @@ CHECK_PROGRAMS += $(LAB_ANSWERS)
 
 $(LAB_BIN): $(call obj,$(LAB_SRCS)) $(LIBVS) $(LIBJUDGE) $(LIBWIRE)
 	@mkdir -p $(@D)
-	$(CC) $(OPT) $(SANFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS_VS) -lm
+	$(CC) $(OPT) $(SANFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS_VS) -lm -lcrypt
 
 $(LAB_ANSWERS): $(call obj,labs/tests/answers.c $(filter-out labs/main.c,$(LAB_SRCS))) $(LIBVS) $(LIBJUDGE) $(LIBWIRE)
 	@mkdir -p $(@D)
-	$(CC) $(OPT) $(SANFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS_VS) -lm
+	$(CC) $(OPT) $(SANFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS_VS) -lm -lcrypt
 
 check-labs: all $(LAB_ANSWERS) ## every lab: starters fail, solutions pass, mutants are caught, both languages are alike
 	@labs/tests/check-labs.sh $(B)

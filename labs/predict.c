@@ -3,6 +3,7 @@
  * predict.c - the learner's answers. In predict.txt a question begins with its number ("3. ..."), and its answer stands
  * on a line that begins with "answer:" or "답:". Wrong is fine, blank is not.
  */
+#include <crypt.h>
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
@@ -96,11 +97,16 @@ void vl_rounded(const char *answer, int step, char out[VL_TEXT])
 	(void)snprintf(out, VL_TEXT, "%de%d", digits, exponent);
 }
 
+/* crypt(3) takes its time, so that nobody tries all numbers; of SHA-256 it uses 16 characters of salt. */
 void vl_hash_answer(const struct vl_progress *p, const char *lab, unsigned question, const char *answer,
 		    char hash[VL_HASH])
 {
-	char text[VL_TEXT + 80];
+	static struct crypt_data data;
+	char text[VL_TEXT + 80], setting[32];
+	const char *made;
 
-	(void)snprintf(text, sizeof(text), "%s %s %u %s", p->salt, lab, question, answer);
-	vl_sha256(text, strlen(text), hash);
+	(void)snprintf(text, sizeof(text), "%s %u %s", lab, question, answer);
+	(void)snprintf(setting, sizeof(setting), "$5$%.16s$", p->salt);
+	made = crypt_r(text, setting, &data);
+	(void)snprintf(hash, VL_HASH, "%s", made != NULL && made[0] == '$' ? made : "");
 }

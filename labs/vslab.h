@@ -10,7 +10,6 @@
  *   start.c     start and reset: the folder of a lab
  *   predict.c   the learner's answers in predict.txt
  *   truth.c     what is right, computed from the record of a run
- *   sha256.c    answers are kept as salted hashes
  *   build.c     compiling and running
  *   check.c     check: the scripts of a lab against the learner's program
  *   teach.c     what a check says when something does not hold
@@ -140,10 +139,6 @@ struct vl_truth {
  */
 int vl_truths(const struct vl_lab *lab, uint32_t seed, const struct vs_record *record, const char *output,
 	      struct vl_truth t[VL_QUESTIONS]);
-
-/* ---- sha256.c ---- */
-
-void vl_sha256(const void *data, size_t len, char hex[VL_HASH]);
 
 /* ---- build.c ---- */
 

@@ -24,6 +24,7 @@ list() {
 	cat <<'EOF'
 build | gcc            | cmd:gcc        | the compiler
 build | libc6-dev      | h:stdio.h      | the C library's headers
+build | libcrypt-dev   | h:crypt.h      | hashes of the labs' answers
 build | pkg-config     | cmd:pkg-config | finds the libraries
 build | libdeflate-dev | h:libdeflate.h | CRC-32
 build | libpcap-dev    | pc:libpcap     | reads capture files
