@@ -36,11 +36,11 @@ deps-%:
 
 # What `make check` does, in this order; a step that fails does not stop the others. The steps of the
 # parts run at the same time, $(JOBS) of them, once check-programs has built what they need.
-CHECK_STEPS = format-check check-deps check-spdx lint all check-install check-pure check-unit check-clang asan-check-unit \
+CHECK_STEPS = format-check check-deps check-spdx lint all check-install check-pure check-unit clang-programs \
 	      check-programs --together $(CHECK_TARGETS) check-scripts
 
 # And `make check-long`: more of the same, under sanitizers or for longer.
-LONG_STEPS = lint-tidy $(addprefix asan-,$(filter-out check-unit,$(ASAN_TARGETS))) fuzz-minute $(LONG_TARGETS)
+LONG_STEPS = lint-tidy check-clang $(addprefix asan-,$(ASAN_TARGETS)) fuzz-minute $(LONG_TARGETS)
 
 check-programs: all $(CHECK_PROGRAMS) # nothing is left to build for CHECK_TARGETS
 
@@ -70,9 +70,10 @@ check-pure: ## codec and engine call no clock, socket, rand, stdio, getenv, mall
 	@$(MAKE) B=$(B)/pure SAN= CFLAGS= CPPFLAGS= $(PURE_OBJS)
 	@scripts/check-pure.sh $(PURE_OBJS)
 
-check-clang: ## build everything with clang too, and run the unit tests
-	@$(MAKE) B=$(B)/clang CC=$(CLANG) OPT=$(CLANG_OPT) all
+check-clang: clang-programs ## build everything with clang too, and run the unit tests
 	@$(MAKE) B=$(B)/clang CC=$(CLANG) OPT=$(CLANG_OPT) check-unit
+clang-programs:
+	@$(MAKE) B=$(B)/clang CC=$(CLANG) OPT=$(CLANG_OPT) all unit-programs
 
 # One after the other: each has a make of its own below it, and they build the same objects.
 check-asan: ## unit tests and more under AddressSanitizer and UBSan
@@ -192,6 +193,6 @@ help: ## this list
 
 FORCE:
 
-.PHONY: FORCE demo check check-long fuzz-minute deps check-programs check-unit check-deps check-spdx check-scripts check-install check-pure check-clang check-asan check-fuzz fuzzers-quick \
+.PHONY: FORCE demo check check-long fuzz-minute deps check-programs check-unit check-deps check-spdx check-scripts check-install check-pure check-clang clang-programs check-asan check-fuzz fuzzers-quick \
 	check-deviations deviations-table check-fresh format format-check lint lint-psn lint-shell lint-man lint-cppcheck lint-tidy objects fuzz fuzz-programs fuzzers install \
 	uninstall help

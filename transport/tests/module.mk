@@ -12,6 +12,8 @@ FORKING_TESTS := $(B)/tests/test_inject $(B)/tests/test_udpio $(B)/tests/test_fr
 $(patsubst $(B)/tests/%,$(B)/obj/transport/tests/%.o,$(UNIT_TESTS)) $(call obj,$(addprefix transport/tests/,rig.c monrig.c runner.c)): CPPFLAGS += -O0
 
 # In the build that everybody uses each test has a process; the other builds run the tests in one.
+unit-programs: $(UNIT_TESTS)
+
 run-unit: $(UNIT_TESTS) # make check-unit, once Check is there
 	@scripts/run-tests.sh $(JOBS) $(FORKING_TESTS) $(if $(SAN)$(findstring clang,$(CC)),--no-fork) $(filter-out $(FORKING_TESTS),$^)
 
@@ -74,4 +76,4 @@ $(B)/tests/mkseeds: $(call obj,transport/tests/mkseeds.c) $(LIBVS) $(LIBWIRE)
 
 include transport/tests/strength.mk
 
-.PHONY: run-unit check-captures check-rows check-monitor
+.PHONY: unit-programs run-unit check-captures check-rows check-monitor
