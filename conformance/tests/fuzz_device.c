@@ -306,6 +306,33 @@ void vc_lag_looked(struct vc_lag *l, uint64_t now)
 	l->looked_ns = now;
 }
 
+static const char *get_device_name(struct ibv_device *d)
+{
+	(void)d;
+	return "fake0";
+}
+
+static int query_device(struct ibv_context *c, struct ibv_device_attr *a)
+{
+	(void)c;
+	*a = (struct ibv_device_attr){.max_cqe = 100, .max_mw = 4, .max_srq = 4};
+	return 0;
+}
+
+static int query_port(struct ibv_context *c, uint8_t port, struct _compat_ibv_port_attr *a)
+{
+	(void)c, (void)port;
+	memset(a, 0, sizeof(struct ibv_port_attr));
+	return 0;
+}
+
+static int query_gid(struct ibv_context *c, uint8_t port, int index, union ibv_gid *gid)
+{
+	(void)c, (void)port, (void)index;
+	memset(gid, 0, sizeof(*gid));
+	return 0;
+}
+
 void fuzz_device(struct vc_verbs *v)
 {
 	now_ns = 0;
@@ -321,13 +348,14 @@ void fuzz_device(struct vc_verbs *v)
 	ctx.ops.post_recv = post_recv;
 	ctx.ops.post_srq_recv = post_srq_recv;
 	v->ctx = &ctx;
-	v->attr = (struct ibv_device_attr){.max_cqe = 100, .max_mw = 4, .max_srq = 4};
+	(void)query_device(&ctx, &v->attr);
 #define SET(name) v->call.name = name
 	SET(alloc_pd), SET(dealloc_pd), SET(reg_mr), SET(rereg_mr), SET(dereg_mr), SET(create_comp_channel);
 	SET(destroy_comp_channel), SET(create_cq), SET(resize_cq), SET(destroy_cq), SET(get_cq_event),
 		SET(ack_cq_events);
 	SET(create_srq), SET(modify_srq), SET(query_srq), SET(destroy_srq), SET(create_qp), SET(modify_qp),
 		SET(query_qp);
+	SET(get_device_name), SET(query_device), SET(query_port), SET(query_gid);
 	SET(destroy_qp), SET(create_ah), SET(destroy_ah), SET(get_async_event), SET(ack_async_event);
 #undef SET
 	v->call.attach_mcast = v->call.detach_mcast = group;
