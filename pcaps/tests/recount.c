@@ -345,8 +345,10 @@ static void put(struct vs_writer *w, struct side *s, struct vs_pkt *p, bool same
 
 	if (!same_id)
 		p->ipv4.id = s->ids ? ++s->id : 0;
-	if (vs_pkt_seal(p, VS_SEAL_ALL, scratch, sizeof(scratch)) != 0 ||
-	    (len = vs_pkt_build(p, frame, sizeof(frame))) < 0)
+	len = vs_pkt_seal(p, VS_SEAL_ALL, scratch, sizeof(scratch));
+	if (len == 0)
+		len = vs_pkt_build(p, frame, sizeof(frame));
+	if (len < 0)
 		die("a packet can't be built");
 	if (below(50) == 0)
 		frame[len - 1] ^= 0x10;
