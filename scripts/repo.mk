@@ -18,7 +18,7 @@ demo: ## install what is missing, build, decode a recorded lossy transfer and ex
 
 check: ## install what the tests need and run all of them, with times and a summary
 	@scripts/deps.sh $(CHECK_DEPS)
-	@MAKE='$(MAKE)' B='$(B)' JOBS='$(JOBS)' TIDY_NODES='$(or $(TIDY_NODES),0)' scripts/check.sh $(CHECK_STEPS)
+	@MAKE='$(MAKE)' B='$(B)' JOBS='$(JOBS)' scripts/check.sh $(CHECK_STEPS)
 
 check-long: ## what takes too long for make check, which comes first in CI
 	@scripts/deps.sh $(CHECK_DEPS) $(LONG_DEPS)
@@ -36,11 +36,14 @@ deps-%:
 
 # What `make check` does, in this order; a step that fails does not stop the others. The steps of the
 # parts run at the same time, $(JOBS) of them, once check-programs has built what they need.
-CHECK_STEPS = format-check check-deps check-spdx lint all check-install check-pure check-unit clang-programs \
-	      check-programs --together $(CHECK_TARGETS) check-scripts
+CHECK_STEPS = format-check check-deps check-spdx lint-quick all check-install check-pure check-unit clang-programs \
+	      check-programs --together $(filter $(CHECK_FIRST),$(TOGETHER)) $(filter-out $(CHECK_FIRST),$(TOGETHER))
+TOGETHER    = $(CHECK_TARGETS) check-scripts
+# Those that take longest begin first, so that none of them is left alone at the end.
+CHECK_FIRST = check-dissector check-labs check-scripts check-launch check-fuzz check-ulp
 
 # And `make check-long`: more of the same, under sanitizers or for longer.
-LONG_STEPS = lint-tidy check-clang $(addprefix asan-,$(ASAN_TARGETS)) fuzz-minute $(LONG_TARGETS)
+LONG_STEPS = lint check-clang $(addprefix asan-,$(ASAN_TARGETS)) fuzz-minute $(LONG_TARGETS)
 
 check-programs: all $(CHECK_PROGRAMS) # nothing is left to build for CHECK_TARGETS
 
@@ -115,6 +118,9 @@ format-check: ## .clang-format is respected
 	@$(call only_14,clang-format) clang-format --dry-run --Werror $(C_FILES)
 
 lint: lint-psn lint-shell lint-man lint-cppcheck lint-tidy ## cppcheck, clang-tidy, shellcheck, mandoc, the PSN rule (TIDY_NODES=225000: deeper)
+
+lint-quick: lint-psn lint-shell lint-man # and clang-tidy without its analyzer
+	@$(MAKE) TIDY_NODES=0 lint-tidy
 
 lint-psn:
 	@scripts/lint-psn.sh --self-test
@@ -194,5 +200,5 @@ help: ## this list
 FORCE:
 
 .PHONY: FORCE demo check check-long fuzz-minute deps check-programs check-unit check-deps check-spdx check-scripts check-install check-pure check-clang clang-programs check-asan check-fuzz fuzzers-quick \
-	check-deviations deviations-table check-fresh format format-check lint lint-psn lint-shell lint-man lint-cppcheck lint-tidy objects fuzz fuzz-programs fuzzers install \
+	check-deviations deviations-table check-fresh format format-check lint lint-quick lint-psn lint-shell lint-man lint-cppcheck lint-tidy objects fuzz fuzz-programs fuzzers install \
 	uninstall help
