@@ -9,6 +9,7 @@ INSTALL_MANS  += docs/man/vs-lab.1
 INSTALL_FILES += $(foreach f,$(shell find labs/[0-9][0-9]-* labs/include -type f -not -path '*/mutants*'),$(f):share/verbscope/$(f))
 CHECK_TARGETS += check-labs
 CHECK_PROGRAMS += $(LAB_ANSWERS)
+LONG_TARGETS  += check-labs-long
 
 $(LAB_BIN): $(call obj,$(LAB_SRCS)) $(LIBVS) $(LIBJUDGE) $(LIBWIRE)
 	@mkdir -p $(@D)
@@ -18,7 +19,10 @@ $(LAB_ANSWERS): $(call obj,labs/tests/answers.c $(filter-out labs/main.c,$(LAB_S
 	@mkdir -p $(@D)
 	$(CC) $(OPT) $(SANFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS_VS) -lm -lcrypt
 
-check-labs: all $(LAB_ANSWERS) ## every lab: starters fail, solutions pass, mutants are caught, both languages are alike
-	@labs/tests/check-labs.sh $(B)
+check-labs: all $(LAB_ANSWERS) ## every lab: starters fail, solutions pass, mutants are caught, both languages are alike (SEEDS=20: the long form)
+	@SEEDS=$(or $(SEEDS),2) labs/tests/check-labs.sh $(B)
 
-.PHONY: check-labs
+check-labs-long: all $(LAB_ANSWERS) # 20 seeds, and AddressSanitizer
+	@SEEDS=20 labs/tests/check-labs.sh $(B)
+
+.PHONY: check-labs check-labs-long
