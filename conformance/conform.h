@@ -42,20 +42,21 @@
 #include <stdio.h>
 #include <sys/types.h>
 
+#include "cli/cli.h"
 #include "peer.h"
 #include "vs/drill.h"
 #include "vs/vst.h"
 
 /* Exit codes (docs/man/vs-conform.1). */
-enum { VC_OK = 0, VC_FAILED = 1, VC_USAGE = 2, VC_NOTHING = 127 };
+enum { VC_OK = VS_CLI_OK, VC_FAILED = VS_CLI_FINDING, VC_USAGE = VS_CLI_USAGE, VC_NOTHING = VS_CLI_NOTHING };
 
 #define VC_ID 32
 #define VC_NAME 320 /* ID[vector] */
 
-/* "vs-conform: text" on stderr, one line. */
-void vc_complain(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
-/* Text that came from files or packets, without what moves a terminal's cursor. */
-void vc_put_safe(FILE *f, const char *text);
+/* "vs-conform: text" on stderr, one line; and the end of standard output. */
+#define VC_PROGRAM "vs-conform"
+#define vc_complain(...) vs_cli_complain(VC_PROGRAM, NULL, __VA_ARGS__)
+#define vc_flush() vs_cli_flush(VC_PROGRAM, NULL)
 /* The whole file, with a terminator; NULL with a message. *len may be NULL. */
 char *vc_read_file(const char *path, size_t most, size_t *len);
 /* Could it be written? VC_OK, or VC_USAGE with a message. */

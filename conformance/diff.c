@@ -77,14 +77,14 @@ static void print_change(const char *name, const json_t *a, const json_t *b)
 	const char *reason = vc_text(b != NULL ? b : a, "reason");
 
 	printf("  ");
-	vc_put_safe(stdout, name);
+	vs_cli_put_lines(stdout, name);
 	printf("  ");
-	vc_put_safe(stdout, a != NULL ? vc_text(a, "verdict") : "-");
+	vs_cli_put_lines(stdout, a != NULL ? vc_text(a, "verdict") : "-");
 	printf(" -> ");
-	vc_put_safe(stdout, b != NULL ? vc_text(b, "verdict") : "-");
+	vs_cli_put_lines(stdout, b != NULL ? vc_text(b, "verdict") : "-");
 	if (reason[0] != '\0') {
 		printf("  ");
-		vc_put_safe(stdout, reason);
+		vs_cli_put_lines(stdout, reason);
 	}
 	putchar('\n');
 }
@@ -138,9 +138,7 @@ int vc_diff(int argc, char **argv)
 	json_decref(b);
 	json_decref(first);
 	json_decref(second);
-	if (fflush(stdout) != 0 || ferror(stdout)) {
-		vc_complain("standard output can't be written");
+	if (vc_flush() != VC_OK)
 		return VC_USAGE;
-	}
 	return count[REGRESSION] > 0 ? VC_FAILED : VC_OK;
 }

@@ -45,7 +45,7 @@ __attribute__((format(printf, 3, 4))) static void say(struct doctor *d, enum fin
 	(void)vsnprintf(text, sizeof(text), format, ap);
 	va_end(ap);
 	printf("%s  ", words[f]);
-	vc_put_safe(stdout, text);
+	vs_cli_put_lines(stdout, text);
 	putchar('\n');
 	d->bad += f == BAD;
 }
@@ -367,9 +367,7 @@ int vc_doctor(int argc, char **argv)
 	for (int i = 0; i < argc; i++)
 		if (strcmp(argv[i], "sim") != 0)
 			can_open(&d, argv[i]);
-	if (fflush(stdout) != 0 || ferror(stdout)) {
-		vc_complain("standard output can't be written");
+	if (vc_flush() != VC_OK)
 		return VC_USAGE;
-	}
 	return d.bad > 0 ? VC_FAILED : VC_OK;
 }

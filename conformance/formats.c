@@ -77,7 +77,7 @@ bool vc_put_tap(void *report, FILE *f)
 		const char *gone = vc_text(report, "device_gone");
 
 		fputs("Bail out! ", f);
-		vc_put_safe(f, gone[0] != '\0' ? gone : "interrupted");
+		vs_cli_put_lines(f, gone[0] != '\0' ? gone : "interrupted");
 		fputc('\n', f);
 	}
 	return true;

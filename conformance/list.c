@@ -12,14 +12,6 @@ static bool any(const struct vc_case *c)
 	return false;
 }
 
-static int written(void)
-{
-	if (fflush(stdout) == 0 && !ferror(stdout))
-		return VC_OK;
-	vc_complain("standard output can't be written");
-	return VC_USAGE;
-}
-
 int vc_list(const struct vc_suite *s)
 {
 	char name[VC_NAME];
@@ -29,13 +21,14 @@ int vc_list(const struct vc_suite *s)
 			if (!s->c[i].chosen[v])
 				continue;
 			vc_vector_name(&s->c[i], v, name);
-			vc_put_safe(stdout, name);
+			vs_cli_put_lines(stdout, name);
 			printf("  ");
-			vc_put_safe(stdout, s->c[i].d != NULL ? vs_drill_title(s->c[i].d) : "(its script is wrong)");
+			vs_cli_put_lines(stdout,
+					 s->c[i].d != NULL ? vs_drill_title(s->c[i].d) : "(its script is wrong)");
 			putchar('\n');
 		}
 	}
-	return written();
+	return vc_flush();
 }
 
 static void item(const char *name, const char *text)
@@ -43,7 +36,7 @@ static void item(const char *name, const char *text)
 	if (text[0] == '\0' || strcmp(text, "-") == 0)
 		return;
 	printf("  %-10s ", name);
-	vc_put_safe(stdout, text);
+	vs_cli_put_lines(stdout, text);
 	putchar('\n');
 }
 
@@ -57,9 +50,9 @@ static void explain(const struct vc_case *c)
 		     {"source", VC_COL_SOURCE},     {"amended", VC_COL_AMENDMENT},  {"evidence", VC_COL_EVIDENCE}};
 	char clause[128], class[2] = {vc_class(c), '\0'}, name[VC_NAME];
 
-	vc_put_safe(stdout, c->id);
+	vs_cli_put_lines(stdout, c->id);
 	printf("  ");
-	vc_put_safe(stdout, c->d != NULL ? vs_drill_title(c->d) : "(its script is wrong)");
+	vs_cli_put_lines(stdout, c->d != NULL ? vs_drill_title(c->d) : "(its script is wrong)");
 	putchar('\n');
 	vc_clause(c, clause, sizeof(clause));
 	item("class", class);
@@ -72,7 +65,7 @@ static void explain(const struct vc_case *c)
 		item(v == 0 ? "vectors" : "", name);
 	}
 	putchar('\n');
-	vc_put_safe(stdout, c->text);
+	vs_cli_put_lines(stdout, c->text);
 	putchar('\n');
 }
 
@@ -81,7 +74,7 @@ int vc_explain(const struct vc_suite *s)
 	for (size_t i = 0; i < s->n; i++)
 		if (any(&s->c[i]))
 			explain(&s->c[i]);
-	return written();
+	return vc_flush();
 }
 
 /* ---- --check ---- */
@@ -89,8 +82,8 @@ int vc_explain(const struct vc_suite *s)
 static unsigned complain(const char *path, const char *text, const char *more)
 {
 	fprintf(stderr, "%s: ", path);
-	vc_put_safe(stderr, text);
-	vc_put_safe(stderr, more);
+	vs_cli_put_lines(stderr, text);
+	vs_cli_put_lines(stderr, more);
 	fputc('\n', stderr);
 	return 1;
 }
@@ -118,7 +111,7 @@ static unsigned check_case(const struct vc_suite *s, const struct vc_case *c)
 
 	if (c->d == NULL) {
 		(void)vs_drill_error_format(&c->err, c->path, said, sizeof(said));
-		vc_put_safe(stderr, said);
+		vs_cli_put_lines(stderr, said);
 		return 1;
 	}
 	if (c->row == NULL)

@@ -147,10 +147,8 @@ static int run(const struct vc_options *o, const struct vc_suite *suite)
 			keep_results(report);
 		if (rc == VC_OK)
 			rc = exit_code(report);
-		if (fflush(stdout) != 0 || ferror(stdout)) {
-			vc_complain("standard output can't be written");
+		if (vc_flush() != VC_OK)
 			rc = VC_USAGE;
-		}
 	}
 	vc_known_free(&s.known);
 	json_decref(report);

@@ -17,7 +17,7 @@ ALL           += $(AGENT_BIN)
 INSTALL_BINS  += $(AGENT_BIN)
 INSTALL_MANS  += docs/man/vs-agent.1
 
-$(AGENT_BIN): $(call obj,$(AGENT_SRCS)) $(LIBJUDGE) $(LIBWIRE)
+$(AGENT_BIN): $(call obj,$(AGENT_SRCS)) $(LIBVS) $(LIBJUDGE) $(LIBWIRE)
 	@mkdir -p $(@D)
 	$(CC) $(OPT) $(SANFLAGS) $(LDFLAGS) -o $@ $^
 

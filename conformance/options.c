@@ -118,11 +118,7 @@ static const char help_text[] =
 
 static bool number(const char *name, const char *text, uint64_t least, uint64_t most, uint64_t *v)
 {
-	char *end;
-
-	errno = 0;
-	*v = strtoull(text, &end, 0);
-	if (errno == 0 && *text >= '0' && *text <= '9' && *end == '\0' && *v >= least && *v <= most)
+	if (vs_cli_number(text, least, most, v))
 		return true;
 	vc_complain("--%s %s: it takes a number from %llu to %llu", name, text, (unsigned long long)least,
 		    (unsigned long long)most);
@@ -132,17 +128,6 @@ static bool number(const char *name, const char *text, uint64_t least, uint64_t 
 static bool is_stdout(const char *path)
 {
 	return path != NULL && strcmp(path, "-") == 0;
-}
-
-static bool bad_option(char **argv, int opt)
-{
-	const char *word = optind > 0 ? argv[optind - 1] : "";
-
-	if (opt == ':')
-		vc_complain("%s needs a value: see vs-conform --help", word);
-	else
-		vc_complain("option %s is not known or takes no value: see vs-conform --help", word);
-	return false;
 }
 
 static bool take_path(char ***list, size_t *n, char *path)
@@ -275,7 +260,8 @@ static bool take(struct vc_options *o, int opt, char **argv)
 		o->jobs = (unsigned)v;
 		return true;
 	default:
-		return bad_option(argv, opt);
+		vs_cli_complain_option(VC_PROGRAM, NULL, argv, opt);
+		return false;
 	}
 }
 
@@ -348,7 +334,7 @@ bool vc_options_read(struct vc_options *o, int argc, char **argv, int *exit_code
 	while ((opt = getopt_long(argc, argv, ":j:qvh", longopts, NULL)) != -1) {
 		if (opt == 'h' || opt == OPT_VERSION) {
 			fputs(opt == 'h' ? help_text : "vs-conform (Verbscope) " VS_VERSION "\n", stdout);
-			*exit_code = fflush(stdout) == 0 && !ferror(stdout) ? VC_OK : VC_USAGE;
+			*exit_code = vc_flush();
 			return false;
 		}
 		if (!take(o, opt, argv))

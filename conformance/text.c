@@ -68,7 +68,7 @@ static void indented(const char *text)
 		char c[2] = {*text, '\0'};
 
 		last = *text;
-		vc_put_safe(stdout, c);
+		vs_cli_put_lines(stdout, c);
 		if (*text == '\n' && text[1] != '\0')
 			printf("    ");
 	}
@@ -113,24 +113,24 @@ void vc_text_result(const json_t *r, const struct vc_options *o)
 		return;
 	printf("%s%-7s%s ", colour(v), vc_verdict_name(v), coloured() ? "\033[0m" : "");
 	vc_result_name(r, name);
-	vc_put_safe(stdout, name);
+	vs_cli_put_lines(stdout, name);
 	printf("  ");
-	vc_put_safe(stdout, vc_text(r, "title"));
+	vs_cli_put_lines(stdout, vc_text(r, "title"));
 	putchar('\n');
 	if (vc_text(r, "reason")[0] != '\0')
 		indented(vc_text(r, "reason"));
 	if (!bad)
 		return;
 	printf("    ");
-	vc_put_safe(stdout, vc_text(r, "file"));
+	vs_cli_put_lines(stdout, vc_text(r, "file"));
 	if (json_object_get(r, "line") != NULL)
 		printf(":%d:%d", (int)json_integer_value(json_object_get(r, "line")),
 		       (int)json_integer_value(json_object_get(r, "column")));
 	putchar('\n');
 	printf("    expected: ");
-	vc_put_safe(stdout, vc_text(r, "expected"));
+	vs_cli_put_lines(stdout, vc_text(r, "expected"));
 	printf("\n    seen:     ");
-	vc_put_safe(stdout, vc_text(r, "seen"));
+	vs_cli_put_lines(stdout, vc_text(r, "seen"));
 	putchar('\n');
 	if (vc_text(r, "ladder")[0] != '\0')
 		indented(vc_text(r, "ladder"));
@@ -159,6 +159,6 @@ void vc_text_summary(const json_t *report, const struct vc_options *o, double se
 		printf("; the device is gone, the rest was not run\n    ");
 	else if (json_is_true(json_object_get(report, "partial")))
 		printf("; interrupted, the rest was not run");
-	vc_put_safe(stdout, vc_text(report, "device_gone"));
+	vs_cli_put_lines(stdout, vc_text(report, "device_gone"));
 	putchar('\n');
 }

@@ -3,7 +3,6 @@
 #include "conform.h"
 
 #include <errno.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -12,27 +11,6 @@
 #include <unistd.h>
 
 #define REAP_MS 3000u
-
-void vc_put_safe(FILE *f, const char *text)
-{
-	for (; *text != '\0'; text++)
-		fputc(((unsigned char)*text < 0x20 && *text != '\n' && *text != '\t') || *text == 0x7f ? '?' : *text,
-		      f);
-}
-
-void vc_complain(const char *fmt, ...)
-{
-	char text[1024];
-	va_list ap;
-
-	va_start(ap, fmt);
-	(void)vsnprintf(text, sizeof(text), fmt, ap);
-	va_end(ap);
-	fflush(stdout);
-	fputs("vs-conform: ", stderr);
-	vc_put_safe(stderr, text);
-	fputc('\n', stderr);
-}
 
 char *vc_read_file(const char *path, size_t most, size_t *len)
 {
@@ -62,74 +40,31 @@ char *vc_read_file(const char *path, size_t most, size_t *len)
 	return buf;
 }
 
-/* Written in place: standard output, devices, pipes of the shell. */
-static bool goes_straight(const char *path)
-{
-	return strcmp(path, "-") == 0 || (access(path, F_OK) == 0 && strncmp(path, "/dev/", 5) == 0);
-}
-
-/* The file that is written before it gets its name. NULL: no memory. */
-static char *temporary(const char *path)
-{
-	size_t cap = strlen(path) + 16;
-	char *temp = malloc(cap);
-
-	if (temp != NULL)
-		(void)snprintf(temp, cap, "%s.%ld", path, (long)getpid());
-	return temp;
-}
-
 int vc_try_file(const char *path)
 {
-	char *temp = temporary(path);
+	struct vs_cli_file f;
 	struct stat st;
-	FILE *f;
 
-	errno = 0;
-	if (stat(path, &st) == 0 && S_ISDIR(st.st_mode)) {
-		errno = EISDIR;
-	} else if (goes_straight(path)) {
-		free(temp);
-		return VC_OK;
-	} else if (temp != NULL && (f = fopen(temp, "w")) != NULL) {
-		fclose(f);
-		(void)unlink(temp);
-		free(temp);
-		return VC_OK;
-	}
-	vc_complain("%s: can't be written: %s", path, errno != 0 ? strerror(errno) : "no memory");
-	free(temp);
-	return VC_USAGE;
+	if (stat(path, &st) == 0 && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode))
+		return VC_OK; /* a pipe, /dev/stdout: whoever reads there must not see its end now */
+	if (!vs_cli_file_open(&f, VC_PROGRAM, NULL, path, VS_CLI_PUBLIC))
+		return VC_USAGE;
+	vs_cli_file_abort(&f);
+	return VC_OK;
 }
 
 int vc_write_file(const char *path, bool (*put)(void *ctx, FILE *f), void *ctx)
 {
-	bool straight = goes_straight(path);
-	char *temp = temporary(path);
-	bool ok = false;
-	FILE *f = NULL;
+	struct vs_cli_file f;
 
-	if (temp != NULL) {
-		errno = 0;
-		f = strcmp(path, "-") == 0 ? stdout : fopen(straight ? path : temp, "w");
-	}
-	if (f != NULL) {
-		ok = put(ctx, f);
-		ok = fflush(f) == 0 && ok && !ferror(f);
-		if (f != stdout)
-			ok = fclose(f) == 0 && ok;
-		if (!straight && (!ok || rename(temp, path) != 0)) {
-			int why = errno;
-
-			ok = false;
-			(void)unlink(temp);
-			errno = why;
-		}
-	}
-	if (!ok)
-		vc_complain("%s: can't be written: %s", path, errno != 0 ? strerror(errno) : "no memory");
-	free(temp);
-	return ok ? VC_OK : VC_USAGE;
+	if (!vs_cli_file_open(&f, VC_PROGRAM, NULL, path, VS_CLI_PUBLIC))
+		return VC_USAGE;
+	errno = 0;
+	if (put(ctx, f.f))
+		return vs_cli_file_close(&f);
+	vc_complain("%s: can't be written (%s)", path, errno != 0 ? strerror(errno) : "no memory");
+	vs_cli_file_abort(&f);
+	return VC_USAGE;
 }
 
 bool vc_reap(pid_t pid, int *status)

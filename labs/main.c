@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /* main.c - vs-lab: guided labs on the lifecycle of RDMA. */
 #include <getopt.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -51,18 +50,6 @@ static const char help_ko[] =
 	"\n"
 	"작업은 ~/verbscope-labs 에 저장됩니다. VS_LAB_DIR로 바꿀 수 있습니다.\n"
 	"종료 코드: 0 통과, 1 아직 아님, 2 사용법이나 환경 문제.\n";
-
-void vl_complain(const char *fmt, ...)
-{
-	va_list ap;
-
-	(void)fflush(stdout);
-	fputs("vs-lab: ", stderr);
-	va_start(ap, fmt);
-	(void)vfprintf(stderr, fmt, ap);
-	va_end(ap);
-	fputc('\n', stderr);
-}
 
 static bool locale_is_korean(void)
 {
@@ -149,14 +136,12 @@ struct options {
 	size_t to;
 };
 
-static bool number(const char *name, const char *text, unsigned long long most, unsigned long long *v)
+static bool number(const char *name, const char *text, uint64_t most, uint64_t *v)
 {
-	char *end;
-
-	*v = strtoull(text, &end, 0);
-	if (*text >= '0' && *text <= '9' && *end == '\0' && *v >= 1 && *v <= most)
+	if (vs_cli_number(text, 1, most, v))
 		return true;
-	vl_complain(T("--%s %s: a number from 1 to %llu", "--%s %s: 1부터 %llu까지의 수를 쓰세요"), name, text, most);
+	vl_complain(T("--%s %s: a number from 1 to %llu", "--%s %s: 1부터 %llu까지의 수를 쓰세요"), name, text,
+		    (unsigned long long)most);
 	return false;
 }
 
@@ -167,7 +152,7 @@ static int options(struct options *o, int argc, char **argv)
 		{"lang", required_argument, NULL, 'l'}, {"seed", required_argument, NULL, 's'},
 		{"to", required_argument, NULL, 't'},   {"help", no_argument, NULL, 'h'},
 		{"version", no_argument, NULL, 'v'},    {NULL, 0, NULL, 0}};
-	unsigned long long v;
+	uint64_t v;
 	int c;
 
 	while ((c = getopt_long(argc, argv, "h", list, NULL)) != -1) {

@@ -28,10 +28,11 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "cli/cli.h"
 #include "vs/program.h"
 
 /* Exit codes (docs/man/vs-lab.1). */
-enum { VL_OK = 0, VL_OPEN = 1, VL_USAGE = 2 };
+enum { VL_OK = VS_CLI_OK, VL_OPEN = VS_CLI_FINDING, VL_USAGE = VS_CLI_USAGE };
 
 #define VL_LABS 32u
 #define VL_QUESTIONS 16u
@@ -43,7 +44,7 @@ extern bool vl_korean;
 #define T(english, korean) (vl_korean ? (korean) : (english))
 
 /* "vs-lab: text" on stderr, one line. */
-void vl_complain(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+#define vl_complain(...) vs_cli_complain("vs-lab", NULL, __VA_ARGS__)
 
 /* ---- catalog.c ---- */
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * pcap_common.h - what the subcommands of vs-pcap share: errors, numbers, addresses, rewriting.
+ * pcap_common.h - what the subcommands of vs-pcap share: addresses, rewriting (cli/cli.h is what all programs share).
  *
  *   vs-pcap.c       the table of subcommands
- *   pcap_common.c   errors, options, numbers
+ *   pcap_common.c   CRCs
  *   pcap_addr.c     addresses as text, who a packet is from and for
  *   pcap_field.c    fields of a packet by name: --set and inject
  *   pcap_out.c      captures out, one or many
@@ -17,12 +17,13 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "cli/cli.h"
 #include "vs/offload.h"
 #include "vs/pktio.h"
 #include "vs/wire.h"
 
 /* Exit codes (docs/man/vs-pcap.1). */
-enum { VP_OK = 0, VP_FAILED = 1, VP_USAGE = 2, VP_NOTHING = 127 };
+enum { VP_OK = VS_CLI_OK, VP_FAILED = VS_CLI_FINDING, VP_USAGE = VS_CLI_USAGE, VP_NOTHING = VS_CLI_NOTHING };
 
 int vp_gen(int argc, char **argv);
 int vp_info(int argc, char **argv);
@@ -33,28 +34,14 @@ int vp_edit(int argc, char **argv);
 int vp_inject(int argc, char **argv);
 int vp_replay(int argc, char **argv);
 
+/* "vs-pcap CMD: text" on stderr; the same as an exit code; what getopt_long complained about; the end of stdout. */
+#define VP_PROGRAM "vs-pcap"
+#define vp_complain(cmd, ...) vs_cli_complain(VP_PROGRAM, (cmd), __VA_ARGS__)
+#define vp_fail(cmd, ...) vs_cli_fail(VP_PROGRAM, (cmd), __VA_ARGS__)
+#define vp_bad_option(cmd, argv, opt) vs_cli_bad_option(VP_PROGRAM, (cmd), (argv), (opt))
+#define vp_flush(cmd) vs_cli_flush(VP_PROGRAM, (cmd))
+
 /* ---- pcap_common.c ---- */
-
-/* "vs-pcap CMD: text" on stderr. */
-void vp_complain(const char *cmd, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-/* What getopt_long complained about, in our words. `opt` is what it returned: '?' or ':'. */
-void vp_complain_option(const char *cmd, char **argv, int opt);
-/* The same, and its value is VP_USAGE; macros, so that an analyzer of one file sees the value. */
-static inline int vp_usage(void)
-{
-	return VP_USAGE;
-}
-#define vp_fail(...) (vp_complain(__VA_ARGS__), vp_usage())
-#define vp_bad_option(cmd, argv, opt) (vp_complain_option(cmd, argv, opt), vp_usage())
-/* Makes stdout reach its end: VP_OK, or VP_USAGE with a message when it can't be written. */
-int vp_flush(const char *cmd);
-
-/* Decimal or 0x hex, all of `text`, at most `max`. */
-bool vp_number(const char *text, uint64_t max, uint64_t *value);
-/* "1.5ms": number with ns, us, ms or s. */
-bool vp_time(const char *text, uint64_t *ns);
-/* The word in `words` (NULL-terminated) that differs least from `text`; NULL when none is near. */
-const char *vp_nearest(const char *text, const char *const *words);
 
 /* Error against the right value that the ICRC of `p`, parsed from `buf`, has: 0 when it is good or not known. */
 uint32_t vp_icrc_error(const struct vs_pkt *p, const uint8_t *buf);

@@ -344,7 +344,7 @@ static int set_vlan(struct convert *v, const char *text)
 {
 	uint64_t id;
 
-	if (!vp_number(text, 4094, &id))
+	if (!vs_cli_number(text, 0, 4094, &id))
 		return vp_fail(CMD, "--vlan %s: is no number from 0 to 4094", text);
 	v->vlan = (uint32_t)id;
 	return VP_OK;

@@ -88,7 +88,7 @@ static int set_split(struct edit *e, const char *text)
 		e->split = SPLIT_QP;
 		return VP_OK;
 	}
-	if (strncmp(text, "time:", 5) == 0 && vp_time(text + 5, &e->window_ns) && e->window_ns > 0) {
+	if (strncmp(text, "time:", 5) == 0 && vs_cli_duration(text + 5, &e->window_ns) && e->window_ns > 0) {
 		e->split = SPLIT_TIME;
 		return VP_OK;
 	}
@@ -172,7 +172,7 @@ static int parse_options(struct edit *e, int argc, char **argv)
 			ret = add_node(e, optarg);
 			break;
 		case 'S':
-			if (!vp_number(optarg, UINT64_MAX, &e->seed))
+			if (!vs_cli_number(optarg, 0, UINT64_MAX, &e->seed))
 				ret = vp_fail(CMD, "--seed %s: is no number", optarg);
 			break;
 		case 'o':

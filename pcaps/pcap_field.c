@@ -159,7 +159,7 @@ static bool parse_value(const struct vp_field *f, const char *text, struct vp_va
 	memset(v, 0, sizeof(*v));
 	switch (f->form) {
 	case FORM_NUMBER:
-		return vp_number(text, max_of(f), &v->n);
+		return vs_cli_number(text, 0, max_of(f), &v->n);
 	case FORM_MAC:
 		return parse_mac(text, v->b);
 	case FORM_IPV4:
@@ -242,7 +242,7 @@ static int unknown(const char *cmd, const char *name)
 	for (size_t i = 0; i < FIELDS; i++)
 		names[i] = fields[i].name;
 	names[FIELDS] = NULL;
-	near = vp_nearest(name, names);
+	near = vs_cli_nearest(name, names);
 	if (near)
 		return vp_fail(cmd, "no such field: %s (did you mean %s?)", name, near);
 	return vp_fail(cmd, "no such field: %s: 'vs-pcap %s --help' lists them", name, cmd);

@@ -373,7 +373,7 @@ static int write_facts(const struct capture *c, const char *part)
 	facts_failed(part, c->path);
 	if (f)
 		unlink(part);
-	return vp_usage();
+	return VP_USAGE;
 }
 
 /* The facts are whole before the capture appears, and appear after it. */
@@ -492,12 +492,12 @@ static int set_option(struct gen *g, int opt)
 		g->env.encap = optarg;
 		return VP_OK;
 	case 'v':
-		if (!vp_number(optarg, 4094, &n) || n == 0)
+		if (!vs_cli_number(optarg, 0, 4094, &n) || n == 0)
 			return vp_fail(CMD, "--vlan %s: is no number from 1 to 4094", optarg);
 		g->env.vlan = (uint16_t)n;
 		return VP_OK;
 	case 's':
-		if (!vp_number(optarg, UINT64_MAX - UINT32_MAX, &g->env.seed))
+		if (!vs_cli_number(optarg, 0, UINT64_MAX - UINT32_MAX, &g->env.seed))
 			return vp_fail(CMD, "--seed %s: is no number", optarg);
 		return VP_OK;
 	case 'm':

@@ -315,7 +315,7 @@ static int set_speed(struct replay *r, const char *text)
 
 static int set_loops(struct replay *r, const char *text)
 {
-	if (!vp_number(text, UINT32_MAX, &r->loops) || r->loops == 0)
+	if (!vs_cli_number(text, 0, UINT32_MAX, &r->loops) || r->loops == 0)
 		return vp_fail(CMD, "--loop %s: is no number from 1 to %u", text, UINT32_MAX);
 	return VP_OK;
 }

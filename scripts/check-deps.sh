@@ -20,17 +20,18 @@ event: wire
 core: wire event
 monitor: wire event
 ladder: event
+cli: event
 fault: wire
 sim: core fault
 io: wire
 drill: sim io monitor fault
-verbs: core io fault sim
+verbs: core io fault sim cli
 dissector: wire monitor
-tracer: wire event monitor ladder fault io
-conformance: drill ladder
-labs: drill ladder
-pcaps: drill ladder
-tests: wire event core monitor ladder fault sim io drill verbs
+tracer: wire event monitor ladder fault io cli
+conformance: drill ladder cli
+labs: drill ladder cli
+pcaps: drill ladder cli
+tests: wire event core monitor ladder fault sim io drill verbs cli
 labs-tests: labs
 conformance-tests: conformance tests
 dissector-tests: dissector wire event monitor io

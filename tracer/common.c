@@ -1,84 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
-/* common.c - errors, the options that several subcommands have, and the one trace on a command line. */
-#include <errno.h>
+/* common.c - the options that several subcommands have, and the one trace on a command line. */
 #include <getopt.h>
-#include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "trace.h"
-
-void vt_complain(const char *cmd, const char *fmt, ...)
-{
-	char text[1024];
-	va_list ap;
-
-	va_start(ap, fmt);
-	(void)vsnprintf(text, sizeof(text), fmt, ap);
-	va_end(ap);
-	fflush(stdout);
-	fprintf(stderr, "vs-trace %s: ", cmd);
-	vt_put_safe(stderr, text);
-	fputc('\n', stderr);
-}
-
-void vt_complain_option(const char *cmd, char **argv, int opt)
-{
-	const char *word = optind > 0 ? argv[optind - 1] : "";
-
-	if (opt == ':')
-		vt_complain(cmd, "%s needs a value: 'vs-trace %s --help' says which", word, cmd);
-	else
-		vt_complain(cmd, "option %s is not known or takes no value: see 'vs-trace %s --help'", word, cmd);
-}
-
-int vt_flush(const char *cmd)
-{
-	if (fflush(stdout) == 0 && !ferror(stdout))
-		return VT_OK;
-	return vt_fail(cmd, "standard output can't be written (%s)", strerror(errno ? errno : EIO));
-}
-
-/* ---- numbers, times, words ---- */
-
-bool vt_number(const char *text, uint64_t max, uint64_t *value)
-{
-	unsigned long long v;
-	char *end;
-
-	if (*text < '0' || *text > '9')
-		return false;
-	errno = 0;
-	v = strtoull(text, &end, text[0] == '0' && (text[1] == 'x' || text[1] == 'X') ? 16 : 10);
-	if (errno != 0 || *end != '\0' || v > max)
-		return false;
-	*value = v;
-	return true;
-}
-
-bool vt_duration(const char *text, uint64_t *ns)
-{
-	static const struct {
-		const char *unit;
-		double ns;
-	} units[] = {{"ns", 1}, {"us", 1e3}, {"ms", 1e6}, {"s", 1e9}};
-	char *end;
-	double v;
-
-	if (*text < '0' || *text > '9' || text[1] == 'x')
-		return false;
-	v = strtod(text, &end);
-	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
-		if (strcmp(end, units[i].unit) != 0)
-			continue;
-		v *= units[i].ns;
-		if (!(v >= 0 && v < 9e18))
-			return false;
-		*ns = (uint64_t)(v + 0.5);
-		return true;
-	}
-	return false;
-}
 
 const char *vt_duration_text(uint64_t ns, char buf[32])
 {
@@ -93,47 +17,6 @@ const char *vt_duration_text(uint64_t ns, char buf[32])
 	return buf;
 }
 
-static size_t distance(const char *a, const char *b)
-{
-	size_t row[33], n = strlen(b);
-
-	if (n > 32 || strlen(a) > 32)
-		return 99;
-	for (size_t j = 0; j <= n; j++)
-		row[j] = j;
-	for (size_t i = 0; a[i]; i++) {
-		size_t diag = row[0]++;
-
-		for (size_t j = 0; j < n; j++) {
-			size_t best = diag + (a[i] != b[j]);
-
-			diag = row[j + 1];
-			if (row[j] + 1 < best)
-				best = row[j] + 1;
-			if (diag + 1 < best)
-				best = diag + 1;
-			row[j + 1] = best;
-		}
-	}
-	return row[n];
-}
-
-const char *vt_nearest(const char *text, const char *const *words)
-{
-	const char *best = NULL;
-	size_t least = 3;
-
-	for (; *words; words++) {
-		size_t d = distance(text, *words);
-
-		if (d < least) {
-			least = d;
-			best = *words;
-		}
-	}
-	return best;
-}
-
 /* ---- options and the trace ---- */
 
 int vt_option(const char *cmd, int opt, const char *value, struct vt_options *o)
@@ -143,14 +26,14 @@ int vt_option(const char *cmd, int opt, const char *value, struct vt_options *o)
 	switch (opt) {
 	case VT_OPT_FROM:
 	case VT_OPT_TO:
-		if (!vt_duration(value, opt == VT_OPT_FROM ? &o->from_ns : &o->to_ns)) {
+		if (!vs_cli_duration(value, opt == VT_OPT_FROM ? &o->from_ns : &o->to_ns)) {
 			vt_complain(cmd, "%s is no time: a number with ns, us, ms or s, from the first event on",
 				    value);
 			return -1;
 		}
 		return 1;
 	case VT_OPT_QP:
-		if (!vt_number(value, 0xffffff, &n)) {
+		if (!vs_cli_number(value, 0, 0xffffff, &n)) {
 			vt_complain(cmd, "--qp %s: a queue pair number has 24 bits: 17, 0x11", value);
 			return -1;
 		}

@@ -148,7 +148,7 @@ static void put_event(const struct side *s, size_t i, FILE *f)
 {
 	fprintf(f, "%12.2f  #%-6llu ", (double)vt_time(s->m, i) / 1000, (unsigned long long)s->m->ev[i].seq);
 	vt_put_padded(f, s->m->ev[i].node, 9);
-	vt_put_safe(f, s->text[i]);
+	vs_cli_put_safe(f, s->text[i]);
 	fputc('\n', f);
 }
 
@@ -170,7 +170,7 @@ static void put_causes(const struct side *s, size_t i, FILE *f)
 static void put_side(const char *name, const struct side *s, const struct strand *k, size_t place, FILE *f)
 {
 	fputs("  ", f);
-	vt_put_safe(f, name);
+	vs_cli_put_safe(f, name);
 	if (k == NULL || place >= k->n) {
 		fputs(": nothing more\n", f);
 		return;
@@ -205,7 +205,7 @@ static void put_text(const struct side *a, const struct side *b, const struct di
 	}
 	strands(a, b, d, k);
 	fputs("the first difference: ", f);
-	vt_put_safe(f, where(d->swapped ? b : a, d, text, sizeof(text)));
+	vs_cli_put_safe(f, where(d->swapped ? b : a, d, text, sizeof(text)));
 	fprintf(f, ", after %zu events that are the same\n", d->place);
 	for (size_t i = d->place > BEFORE ? d->place - BEFORE : 0; i < d->place; i++)
 		put_event(a, k[0]->at[i], f);
@@ -248,7 +248,7 @@ static void put_json(const struct side *a, const struct side *b, const struct di
 static int show(struct side *a, struct side *b, const char *path, bool json)
 {
 	struct difference d = {.found = false};
-	struct vt_file out;
+	struct vs_cli_file out;
 	int rc;
 
 	if (!prepare(a) || !prepare(b))
@@ -260,7 +260,7 @@ static int show(struct side *a, struct side *b, const char *path, bool json)
 	if (!vt_file_open(&out, CMD, path))
 		return VT_USAGE;
 	(json ? put_json : put_text)(a, b, &d, out.f);
-	rc = vt_file_close(&out);
+	rc = vs_cli_file_close(&out);
 	return rc != VT_OK ? rc : d.found ? VT_FINDING : VT_OK;
 }
 

@@ -207,7 +207,7 @@ static void print_group(const struct audit *a, const struct group *g)
 	const struct vs_event *mr = region(a, g);
 
 	fputs("  ", stdout);
-	vt_put_safe(stdout, a->m->node[g->node].title);
+	vs_cli_put_safe(stdout, a->m->node[g->node].title);
 	printf("%*s %-7s 0x%llx .. 0x%llx  %llu bytes in %llu access%s",
 	       strlen(a->m->node[g->node].title) < 9 ? 9 - (int)strlen(a->m->node[g->node].title) : 0, "",
 	       word[g->kind], (unsigned long long)g->lo, (unsigned long long)g->hi, (unsigned long long)g->bytes,
@@ -257,9 +257,9 @@ static void print_what(const struct audit *a, size_t op)
 {
 	char text[128], qp[96];
 
-	vt_put_safe(stdout, vt_op_text(a->m, op, text, sizeof(text)));
+	vs_cli_put_safe(stdout, vt_op_text(a->m, op, text, sizeof(text)));
 	fputs(" on ", stdout);
-	vt_put_safe(stdout, vt_qp_text(a->m, a->m->op[op].qp, qp, sizeof(qp)));
+	vs_cli_put_safe(stdout, vt_qp_text(a->m, a->m->op[op].qp, qp, sizeof(qp)));
 	putchar('\n');
 }
 

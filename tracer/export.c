@@ -74,7 +74,7 @@ static bool nothing(const struct vt_model *m, const struct vt_options *o)
 
 static int write_form(struct vt_model *m, const struct vt_options *o, enum form form)
 {
-	struct vt_file out;
+	struct vs_cli_file out;
 	bool ok = true;
 
 	if (nothing(m, o))
@@ -90,8 +90,8 @@ static int write_form(struct vt_model *m, const struct vt_options *o, enum form 
 	else
 		ok = ladder(m, o, form, out.f);
 	if (ok)
-		return vt_file_close(&out);
-	vt_file_abort(&out);
+		return vs_cli_file_close(&out);
+	vs_cli_file_abort(&out);
 	return vt_fail(CMD, "no memory");
 }
 

@@ -89,7 +89,7 @@ static int draw(struct vt_model *m, const struct choice *c)
 	const char *missing[8];
 	size_t n, n_missing = vt_missing(m, missing, 8);
 	struct vs_event *ev = vt_selected_events(m, &c->o, &n);
-	struct vt_file out;
+	struct vs_cli_file out;
 
 	if (ev == NULL)
 		return vt_fail(CMD, "no memory");
@@ -108,7 +108,7 @@ static int draw(struct vt_model *m, const struct choice *c)
 		fprintf(out.f, "(%s)\n", missing[i]);
 	(c->svg ? vs_ladder_svg : vs_ladder_text)(ev, n, &opt, out.f);
 	free(ev);
-	return vt_file_close(&out);
+	return vs_cli_file_close(&out);
 }
 
 static int take(struct choice *c, int opt, const char *value)
@@ -117,7 +117,7 @@ static int take(struct choice *c, int opt, const char *value)
 
 	switch (opt) {
 	case 'c':
-		if (!vt_number(value, 400, &n) || n < 60) {
+		if (!vs_cli_number(value, 0, 400, &n) || n < 60) {
 			vt_complain(CMD, "--columns %s: from 60 to 400", value);
 			return -1;
 		}

@@ -209,7 +209,7 @@ static int write_trace(const struct merge *g, const char *cmd, const char *dir)
 {
 	struct vs_vst_header h = {.clock = "merged", .build = VS_VERSION};
 	char path[4096 + 32];
-	struct vt_file f;
+	struct vs_cli_file f;
 	bool ok;
 
 	snprintf(path, sizeof(path), "%s/trace.vst", dir);
@@ -219,8 +219,8 @@ static int write_trace(const struct merge *g, const char *cmd, const char *dir)
 	for (size_t i = 0; ok && i < g->n; i++)
 		ok = vs_vst_put(&g->ev[i].ev, f.f) == VS_OK;
 	if (ok)
-		return vt_file_close(&f);
-	vt_file_abort(&f);
+		return vs_cli_file_close(&f);
+	vs_cli_file_abort(&f);
 	return vt_fail(cmd, "%s: can't be written (%s)", path, strerror(errno));
 }
 
@@ -228,7 +228,7 @@ static int copy_capture(const struct merge *g, const char *cmd, const char *dir)
 {
 	char path[4096 + 32], buf[65536];
 	struct stat a, b;
-	struct vt_file to;
+	struct vs_cli_file to;
 	FILE *from;
 	size_t n;
 
@@ -247,7 +247,7 @@ static int copy_capture(const struct merge *g, const char *cmd, const char *dir)
 	while ((n = fread(buf, 1, sizeof(buf), from)) > 0)
 		(void)fwrite(buf, 1, n, to.f);
 	fclose(from);
-	return vt_file_close(&to);
+	return vs_cli_file_close(&to);
 }
 
 static void tell_clocks(const struct merge *g)
@@ -257,7 +257,7 @@ static void tell_clocks(const struct merge *g)
 	for (unsigned i = 0; i < g->n_domains; i++) {
 		const struct merge_domain *d = &g->domain[i];
 
-		vt_put_safe(stdout, d->name);
+		vs_cli_put_safe(stdout, d->name);
 		if (i == 0)
 			puts(": its clock is that of the trace");
 		else if (!d->known)

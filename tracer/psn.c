@@ -147,7 +147,7 @@ static void put_json(const struct vt_psn_graph *g, const struct vt_model *m, FIL
 static int draw(struct vt_model *m, const struct vt_options *o, bool json)
 {
 	struct vt_psn_graph g = {.qp = chosen(m, o)};
-	struct vt_file out;
+	struct vs_cli_file out;
 	bool ok;
 
 	if (g.qp == VT_NONE) {
@@ -169,7 +169,7 @@ static int draw(struct vt_model *m, const struct vt_options *o, bool json)
 	else
 		vt_psn_svg(&g, m, out.f);
 	free(g.point);
-	return vt_file_close(&out);
+	return vs_cli_file_close(&out);
 }
 
 int vt_psn(int argc, char **argv)

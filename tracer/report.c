@@ -48,7 +48,7 @@ static void put_counts(FILE *f, json_t *j)
 
 	json_object_foreach (j, key, v) {
 		fputs(sep, f);
-		vt_put_safe(f, key);
+		vs_cli_put_safe(f, key);
 		fprintf(f, " %lld", (long long)json_integer_value(v));
 		sep = ", ";
 	}
@@ -91,10 +91,10 @@ static void put_qp(FILE *f, const json_t *q)
 	char rate[32], span[32];
 
 	fputc('\n', f);
-	vt_put_safe(f, text(q, "qp"));
+	vs_cli_put_safe(f, text(q, "qp"));
 	if (*text(q, "peer") != '\0') {
 		fputs(" to ", f);
-		vt_put_safe(f, text(q, "peer"));
+		vs_cli_put_safe(f, text(q, "peer"));
 	}
 	fprintf(f, "\n    requests    %llu: %llu done, %llu failed, %llu open",
 		(unsigned long long)number(q, "requests"), (unsigned long long)number(q, "completed"),
@@ -133,7 +133,7 @@ static void report_text(const json_t *j, FILE *f)
 	const json_t *v;
 	size_t i;
 
-	vt_put_safe(f, text(j, "trace"));
+	vs_cli_put_safe(f, text(j, "trace"));
 	fprintf(f, ": %llu events in %s\n", (unsigned long long)number(j, "events"),
 		vt_duration_text(number(j, "span"), span));
 	json_array_foreach (json_object_get(j, "missing"), i, v)
@@ -144,7 +144,7 @@ static void report_text(const json_t *j, FILE *f)
 		fputs("\nFindings of the monitor\n", f);
 	json_array_foreach (json_object_get(j, "findings"), i, v) {
 		fprintf(f, "    %6llu  %-6s  ", (unsigned long long)number(v, "n"), text(v, "level"));
-		vt_put_safe(f, text(v, "rule"));
+		vs_cli_put_safe(f, text(v, "rule"));
 		fprintf(f, ": %s%s%s\n", text(v, "sentence"), *text(v, "clause") != '\0' ? ", " : "",
 			text(v, "clause"));
 	}
@@ -153,7 +153,7 @@ static void report_text(const json_t *j, FILE *f)
 static int show(struct vt_model *m, const struct vt_options *o, bool json)
 {
 	json_t *j = vt_report_of(m, o);
-	struct vt_file out;
+	struct vs_cli_file out;
 
 	if (j == NULL)
 		return vt_fail(CMD, "no memory");
@@ -168,7 +168,7 @@ static int show(struct vt_model *m, const struct vt_options *o, bool json)
 		report_text(j, out.f);
 	}
 	json_decref(j);
-	return vt_file_close(&out);
+	return vs_cli_file_close(&out);
 }
 
 int vt_report(int argc, char **argv)

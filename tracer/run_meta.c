@@ -88,14 +88,14 @@ int vt_run_meta(const struct run *r)
 {
 	json_t *o = meta(r);
 	char path[PATH_MAX + 32];
-	struct vt_file f;
+	struct vs_cli_file f;
 	int rc = RUN_FAILED;
 
 	snprintf(path, sizeof(path), "%s/meta.json", r->dir);
 	if (o != NULL && vt_file_open(&f, CMD, path)) {
 		(void)json_dumpf(o, f.f, JSON_INDENT(2));
 		fputc('\n', f.f);
-		rc = vt_file_close(&f) == VT_OK ? 0 : RUN_FAILED;
+		rc = vs_cli_file_close(&f) == VT_OK ? 0 : RUN_FAILED;
 	}
 	json_decref(o);
 	return rc;
@@ -111,7 +111,7 @@ void vt_run_tell(const struct run *r)
 		const struct vt_spool_result *p = &r->process[i];
 
 		fprintf(stderr, "vs-trace:   %s (", p->node);
-		vt_put_safe(stderr, p->program);
+		vs_cli_put_safe(stderr, p->program);
 		fprintf(stderr, ", pid %u): %llu records\n", p->pid, (unsigned long long)p->calls);
 		if (p->note[0] != '\0')
 			fprintf(stderr, "vs-trace:   %s: %s\n", p->node, p->note);

@@ -130,7 +130,7 @@ static int take(struct run *r, int opt, const char *name)
 		return take_inject(r, optarg);
 	case OPT_PAYLOAD:
 		r->payload = optarg;
-		return vt_number(optarg, 4096, &n) ? 0 : bad("--payload: write a number of bytes, at most 4096");
+		return vs_cli_number(optarg, 0, 4096, &n) ? 0 : bad("--payload: write a number of bytes, at most 4096");
 	case OPT_LIGHT:
 		r->light = true;
 		return 0;

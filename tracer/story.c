@@ -95,7 +95,7 @@ static void list_text(const json_t *list, FILE *f)
 static void put_line(FILE *f, const char *text)
 {
 	fputs("     ", f);
-	vt_put_safe(f, text);
+	vs_cli_put_safe(f, text);
 	fputc('\n', f);
 }
 
@@ -106,12 +106,12 @@ static void story_text(const struct vt_model *m, const json_t *j, FILE *f)
 	const json_t *step, *line;
 
 	fprintf(f, "Message %lld: ", (long long)json_integer_value(json_object_get(j, "message")));
-	vt_put_safe(f, json_string_value(json_object_get(j, "operation")));
+	vs_cli_put_safe(f, json_string_value(json_object_get(j, "operation")));
 	fputs("\n  by ", f);
-	vt_put_safe(f, json_string_value(json_object_get(j, "by")));
+	vs_cli_put_safe(f, json_string_value(json_object_get(j, "by")));
 	if (peer != NULL) {
 		fputs(", to ", f);
-		vt_put_safe(f, peer);
+		vs_cli_put_safe(f, peer);
 	}
 	fprintf(f, "\n  end: %s\n", json_string_value(json_object_get(j, "outcome")));
 	for (i = 0; i < n; i++)
@@ -127,7 +127,7 @@ static void story_text(const struct vt_model *m, const json_t *j, FILE *f)
 
 static int show(const struct vt_model *m, const struct choice *c)
 {
-	struct vt_file out;
+	struct vs_cli_file out;
 	json_t *j;
 
 	if (c->message > m->n_ops)
@@ -154,7 +154,7 @@ static int show(const struct vt_model *m, const struct choice *c)
 		list_text(j, out.f);
 	}
 	json_decref(j);
-	return vt_file_close(&out);
+	return vs_cli_file_close(&out);
 }
 
 int vt_story(int argc, char **argv)
@@ -172,7 +172,7 @@ int vt_story(int argc, char **argv)
 	while ((opt = getopt_long(argc, argv, ":ho:", options, NULL)) != -1) {
 		if (opt == 'h')
 			return help();
-		if (opt == 'm' && (!vt_number(optarg, UINT32_MAX, &c.message) || c.message == 0))
+		if (opt == 'm' && (!vs_cli_number(optarg, 0, UINT32_MAX, &c.message) || c.message == 0))
 			return vt_fail(CMD, "--message %s: a number from 1", optarg);
 		c.json |= opt == 'j';
 		taken = opt == 'm' || opt == 'j' ? 1 : vt_option(CMD, opt, optarg, &c.o);

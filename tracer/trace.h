@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * trace.h - what the subcommands of vs-trace share: errors, options, files.
+ * trace.h - what the subcommands of vs-trace share (cli/cli.h is what all programs share).
  *
  *   main.c          the table of subcommands
- *   common.c        errors, options that several have, output files
+ *   common.c        options that several have
+ *   output.c        text in tables, JSON and XML
  *   model*.c        a trace in memory (model.h)
  *   ladder.c ...    one subcommand each
  *   recorder/       what `vs-trace run` preloads into a program
@@ -16,10 +17,11 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "cli/cli.h"
 #include "model.h"
 
 /* Exit codes (docs/man/vs-trace.1). */
-enum { VT_OK = 0, VT_FINDING = 1, VT_USAGE = 2, VT_NOTHING = 127 };
+enum { VT_OK = VS_CLI_OK, VT_FINDING = VS_CLI_FINDING, VT_USAGE = VS_CLI_USAGE, VT_NOTHING = VS_CLI_NOTHING };
 
 int vt_run(int argc, char **argv);
 int vt_merge(int argc, char **argv);
@@ -32,29 +34,18 @@ int vt_dma(int argc, char **argv);
 int vt_diff(int argc, char **argv);
 int vt_export(int argc, char **argv);
 
-/* "vs-trace CMD: text" on stderr, control characters as '?'. */
-void vt_complain(const char *cmd, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-/* What getopt_long complained about, in our words. `opt` is what it returned: '?' or ':'. */
-void vt_complain_option(const char *cmd, char **argv, int opt);
-/* The same, and its value is VT_USAGE; macros, so that an analyzer of one file sees the value. */
-static inline int vt_usage(void)
-{
-	return VT_USAGE;
-}
-#define vt_fail(...) (vt_complain(__VA_ARGS__), vt_usage())
-#define vt_bad_option(cmd, argv, opt) (vt_complain_option(cmd, argv, opt), vt_usage())
-/* Makes stdout reach its end: VT_OK, or VT_USAGE with a message when it can't be written. */
-int vt_flush(const char *cmd);
+/* "vs-trace CMD: text" on stderr; the same as an exit code; what getopt_long complained about; the end of stdout. */
+#define VT_PROGRAM "vs-trace"
+#define vt_complain(cmd, ...) vs_cli_complain(VT_PROGRAM, (cmd), __VA_ARGS__)
+#define vt_fail(cmd, ...) vs_cli_fail(VT_PROGRAM, (cmd), __VA_ARGS__)
+#define vt_complain_option(cmd, argv, opt) vs_cli_complain_option(VT_PROGRAM, (cmd), (argv), (opt))
+#define vt_bad_option(cmd, argv, opt) vs_cli_bad_option(VT_PROGRAM, (cmd), (argv), (opt))
+#define vt_flush(cmd) vs_cli_flush(VT_PROGRAM, (cmd))
+/* A trace holds keys, and may hold payload. */
+#define vt_file_open(f, cmd, path) vs_cli_file_open((f), VT_PROGRAM, (cmd), (path), VS_CLI_PRIVATE)
 
-/* Decimal or 0x hex, all of `text`, at most `max`. */
-bool vt_number(const char *text, uint64_t max, uint64_t *value);
-/* "1.5ms": number with ns, us, ms or s. */
-bool vt_duration(const char *text, uint64_t *ns);
 /* 1500 -> "1.5 us"; three digits. */
 const char *vt_duration_text(uint64_t ns, char buf[32]);
-/* The word in `words` (NULL-terminated) that differs least from `text`; NULL when none is near. */
-const char *vt_nearest(const char *text, const char *const *words);
-
 /* What most commands take: --from, --to, --qp, -o. */
 struct vt_options {
 	uint64_t from_ns, to_ns; /* since the first event; to_ns 0: to the end */
@@ -90,21 +81,7 @@ struct vs_event *vt_selected_events(const struct vt_model *m, const struct vt_op
 /* What every ladder of the model has: where its times begin, what its lines are called. */
 void vt_ladder_titles(struct vt_model *m, struct vs_ladder_options *opt);
 
-/*
- * A file that is written whole: text goes to a temporary file beside PATH, with mode 0600 (a trace holds keys, and may
- * hold payload), and is renamed at the end. PATH NULL or "-": standard output.
- */
-struct vt_file {
-	const char *cmd;
-	char *path, *part; /* NULL: standard output */
-	FILE *f;
-};
-bool vt_file_open(struct vt_file *f, const char *cmd, const char *path);
-int vt_file_close(struct vt_file *f); /* VT_OK, or VT_USAGE with a message */
-void vt_file_abort(struct vt_file *f);
-
-/* Text from a trace or a packet, harmless in a terminal: control characters as '?', what is no UTF-8 too. */
-void vt_put_safe(FILE *f, const char *text);
+/* Text from a trace or a packet, as vs_cli_put_safe puts it: */
 void vt_put_padded(FILE *f, const char *text, unsigned width); /* with spaces up to so many columns */
 /* The same as a JSON string with its quotes, without any '<', since JSON stands in HTML, too; and what is in the
  * quotes. */

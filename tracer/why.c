@@ -103,12 +103,12 @@ static void print_verdict(const struct why_verdict *v, unsigned n)
 	printf("%3u. %s [%s, %s]\n", n, c->text, c->id, sure(v->score));
 	for (unsigned i = 0; i < v->n_for; i++) {
 		fputs("     for      ", stdout);
-		vt_put_safe(stdout, v->pro[i]);
+		vs_cli_put_safe(stdout, v->pro[i]);
 		putchar('\n');
 	}
 	for (unsigned i = 0; i < v->n_against; i++) {
 		fputs("     against  ", stdout);
-		vt_put_safe(stdout, v->con[i]);
+		vs_cli_put_safe(stdout, v->con[i]);
 		putchar('\n');
 	}
 	if (c->rule[0] != '\0')
@@ -124,7 +124,7 @@ static void print_ruled_out(const struct why *w, bool all)
 		if (v->n_against == 0 || v->score > WHY_OUT)
 			continue;
 		printf("     not %s: ", vt_cause_info(v->cause)->id);
-		vt_put_safe(stdout, v->con[0]);
+		vs_cli_put_safe(stdout, v->con[0]);
 		putchar('\n');
 		if (!all && i > 24)
 			break;
@@ -145,12 +145,12 @@ static void print_chain(const struct why *w)
 		char buf[160];
 
 		printf("  %s %8.3f us  ", i == n ? "chain " : "      ", (double)vt_time(w->m, chain[i - 1]) / 1e3);
-		vt_put_safe(stdout, e->node);
+		vs_cli_put_safe(stdout, e->node);
 		printf(" %s", info->name);
 		for (unsigned a = 0; a < info->nargs && a < 2; a++) {
 			fputs(a == 0 ? " " : ", ", stdout);
 			printf("%s ", info->args[a].name);
-			vt_put_safe(stdout, vt_arg_text(e, a, buf, sizeof(buf)));
+			vs_cli_put_safe(stdout, vt_arg_text(e, a, buf, sizeof(buf)));
 		}
 		if ((e->type == VS_EV_PKT_TX || e->type == VS_EV_PKT_RX) && e->a[4] != VS_SYN_NONE)
 			printf(", %s", vt_arg_text(e, 4, buf, sizeof(buf)));
@@ -173,9 +173,12 @@ static void print_notes(const struct why *w)
 		    (e->type != VS_EV_REC_END || strcmp(why_text_arg(w, i, "how"), "in order") == 0))
 			continue;
 		fputs("note: ", stdout);
-		vt_put_safe(stdout, e->node);
+		vs_cli_put_safe(stdout, e->node);
 		fputs(inject ? ": --inject " : ": ", stdout);
-		vt_put_safe(stdout, why_text_arg(w, i, inject ? "rule" : e->type == VS_EV_REC_LOST ? "why" : "how"));
+		vs_cli_put_safe(stdout, why_text_arg(w, i,
+						     inject                      ? "rule"
+						     : e->type == VS_EV_REC_LOST ? "why"
+										 : "how"));
 		putchar('\n');
 	}
 	for (size_t i = 0; i < n; i++)
@@ -191,7 +194,7 @@ static void print_text(const struct why *w, const struct asked *a)
 	unsigned n = 0;
 
 	symptom_text(w, what, sizeof(what));
-	vt_put_safe(stdout, what);
+	vs_cli_put_safe(stdout, what);
 	if (w->subject != VT_NONE)
 		printf(" (event %llu, at %.3f us)", (unsigned long long)w->m->ev[w->subject].seq,
 		       (double)vt_time(w->m, w->subject) / 1e3);
@@ -262,7 +265,8 @@ static int parse(int argc, char **argv, struct asked *a)
 			return vt_flush(CMD);
 		case OPT_MESSAGE:
 		case OPT_CQE:
-			if (!vt_number(optarg, UINT32_MAX, opt == OPT_CQE ? &a->cqe : &a->message) || optarg[0] == '0')
+			if (!vs_cli_number(optarg, 0, UINT32_MAX, opt == OPT_CQE ? &a->cqe : &a->message) ||
+			    optarg[0] == '0')
 				return vt_fail(CMD, "%s: write a number from 1 on", optarg);
 			break;
 		case OPT_ALL:

@@ -4,6 +4,7 @@ include transport/wire/module.mk
 include transport/event/module.mk
 include transport/monitor/module.mk
 include transport/ladder/module.mk
+include transport/cli/module.mk
 include transport/fault/module.mk
 include transport/core/module.mk
 include transport/sim/module.mk

@@ -46,12 +46,9 @@ static int options(int argc, char **argv, const char **device, const char **seri
 		case 'h':
 		case 'v':
 			fputs(opt == 'h' ? help_text : "vs-agent (Verbscope) " VS_VERSION "\n", stdout);
-			exit(fflush(stdout) == 0 && !ferror(stdout) ? 0 : 2);
-		case ':':
-			return ag_fail("%s needs a value: see vs-agent --help", argv[optind - 1]);
+			exit(vs_cli_flush(AG_PROGRAM, NULL));
 		default:
-			return ag_fail("option %s is not known or takes no value: see vs-agent --help",
-				       argv[optind - 1]);
+			return vs_cli_bad_option(AG_PROGRAM, NULL, argv, opt);
 		}
 	}
 	if (optind < argc)

@@ -10,7 +10,6 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <termios.h>
@@ -22,18 +21,6 @@
 
 #define NAP_NS 200000 /* between two looks of a step */
 #define AGAIN_MS 100  /* a device that nobody has at its other end is tried again */
-
-int ag_fail(const char *format, ...)
-{
-	va_list ap;
-
-	fputs("vs-agent: ", stderr);
-	va_start(ap, format);
-	(void)vfprintf(stderr, format, ap);
-	va_end(ap);
-	fputc('\n', stderr);
-	return 2;
-}
 
 static bool make_raw(int fd, struct termios *before)
 {

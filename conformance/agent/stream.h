@@ -3,11 +3,14 @@
 #ifndef AG_STREAM_H
 #define AG_STREAM_H
 
+#include "cli/cli.h"
+
 #define AG_NAME 64u /* bytes of a device's name */
 
 /* Standard input and output, or the device `serial`. An exit code. */
 int ag_serve(const char *device, const char *serial);
 /* "vs-agent: text" on stderr; 2. */
-__attribute__((format(printf, 1, 2))) int ag_fail(const char *format, ...);
+#define AG_PROGRAM "vs-agent"
+#define ag_fail(...) vs_cli_fail(AG_PROGRAM, NULL, __VA_ARGS__)
 
 #endif

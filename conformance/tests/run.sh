@@ -139,7 +139,7 @@ expect 2 "no cases" "can't be opened" --cases "$tmp/none"
 expect 0 "help" "usage: vs-conform" --help
 expect 1 "a setting that the simulator has not" "the simulator has no setting" --device sim:x RSP-017
 t 2 "a report that can't be written" "/nonexistent/x: can't be written" --json /nonexistent/x RSP-017
-t 2 "a report where a folder is" "/c: can't be written: Is a directory" --junit "$tmp/c" RSP-017
+t 2 "a report where a folder is" "/c: can't be written (Is a directory)" --junit "$tmp/c" RSP-017
 if grep -q vectors "$tmp/out"; then no "what can't be written is said before the run"; else ok; fi
 if [ -w /dev/full ]; then
 	mkdir "$tmp/kept"
@@ -151,9 +151,9 @@ bare() { unshare --user --map-root-user --mount bash -c "$1" 2>&1; }
 if bare 'mount -t tmpfs -o size=4k tmpfs /mnt' >/dev/null; then
 	mkdir "$tmp/small"
 	bare "mount -t tmpfs -o size=4k tmpfs '$tmp/small' && TMPDIR='$tmp/kept' '$bin' --cases '$tmp/c' --html '$tmp/small/r' RSP-017; ls '$tmp/small'" >"$tmp/out" || true
-	if grep -q 'small/r: can.t be written: No space left on device' "$tmp/out" && ! grep -q '^r' "$tmp/out"; then ok; else no "a full disk has no half report"; fi
+	if grep -q 'small/r: can.t be written (No space left on device)' "$tmp/out" && ! grep -q '^r' "$tmp/out"; then ok; else no "a full disk has no half report"; fi
 	bare "mount -t tmpfs -o ro tmpfs '$tmp/small' && '$bin' --cases '$tmp/c' --json '$tmp/small/r' RSP-017" >"$tmp/out" || true
-	if grep -q 'small/r: can.t be written: Read-only file system' "$tmp/out"; then ok; else no "a disk that can't be written"; fi
+	if grep -q 'small/r: can.t be written (Read-only file system)' "$tmp/out"; then ok; else no "a disk that can't be written"; fi
 	lib=$(ldconfig -p | awk '$1 == "libibverbs.so.1" && !n++ { print $NF }')
 	if [ -n "$lib" ]; then
 		bare "mount --bind /dev/null '$lib' && '$bin' --cases '$tmp/c' --device mlx5_0 RSP-017" >"$tmp/out" || true

@@ -10,19 +10,7 @@
 
 #include "../vslab.h"
 
-#include <stdarg.h>
-
 bool vl_korean;
-
-void vl_complain(const char *fmt, ...)
-{
-	va_list ap;
-
-	va_start(ap, fmt);
-	(void)vfprintf(stderr, fmt, ap);
-	va_end(ap);
-	fputc('\n', stderr);
-}
 
 static int fill(const struct vl_lab *lab, uint32_t seed, const char *work)
 {

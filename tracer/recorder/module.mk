@@ -6,7 +6,7 @@ ALL           += $(RECORD_LIB)
 INSTALL_FILES += $(RECORD_LIB):lib/verbscope/libvs-record.so
 
 # It stands in front of libibverbs and librdmacm, whichever a program has: it is linked with neither.
-$(RECORD_LIB): $(call obj,$(RECORD_SRCS))
+$(RECORD_LIB): $(call obj,$(RECORD_SRCS) transport/cli/number.c)
 	@mkdir -p $(@D)
 	$(CC) -std=gnu11 $(OPT) $(SANFLAGS) $(LDFLAGS) -fPIC -shared -Wl,-soname,libvs-record.so -o $@ $^ -ldl -lpthread
 

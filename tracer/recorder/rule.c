@@ -5,9 +5,9 @@
  */
 #include <errno.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
+#include "cli/cli.h"
 #include "rule.h"
 
 #define BIT(call) (1u << CALL_##call)
@@ -69,11 +69,7 @@ static const struct {
 
 static bool number(const char *text, uint64_t *v)
 {
-	char *end;
-
-	errno = 0;
-	*v = strtoull(text, &end, 0);
-	return text[0] >= '0' && text[0] <= '9' && *end == '\0' && errno == 0;
+	return vs_cli_number(text, 0, UINT64_MAX, v);
 }
 
 /* "3", "3+", "3-5" */

@@ -16,6 +16,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "cli/cli.h"
 #include "soak.h"
 #include "vs/pktio.h"
 #include "vs/vst.h"
@@ -266,15 +267,6 @@ static void report(const struct totals *t, uint64_t first, double seconds)
 	       (unsigned long long)t->renewals, seconds);
 }
 
-static bool number(const char *text, uint64_t *v)
-{
-	char *end;
-
-	errno = 0;
-	*v = strtoull(text, &end, 0);
-	return errno == 0 && end != text && *end == '\0' && text[0] != '-';
-}
-
 static int usage(void)
 {
 	fprintf(stderr,
@@ -324,7 +316,7 @@ int main(int argc, char **argv)
 			*(capture_file ? &opt.capture : &opt.trace) = argv[++i];
 			continue;
 		}
-		if (value == NULL || !number(argv[i + 1], value))
+		if (value == NULL || !vs_cli_number(argv[i + 1], 0, UINT64_MAX, value))
 			return usage();
 		single |= value == &opt.seed;
 		i++;

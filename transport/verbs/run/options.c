@@ -5,8 +5,8 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <getopt.h>
+#include <inttypes.h>
 #include <limits.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -56,18 +56,6 @@ static const char usage[] =
 	"\n"
 	"Exit code: the program's; 125 when vs-run itself fails, 126 or 127 when the program can't be run or found.\n";
 
-int run_fail(const char *fmt, ...)
-{
-	va_list ap;
-
-	fputs("vs-run: ", stderr);
-	va_start(ap, fmt);
-	vfprintf(stderr, fmt, ap);
-	va_end(ap);
-	fputc('\n', stderr);
-	return RUN_FAILED;
-}
-
 /* ---- values ---- */
 
 static int check_mtu(const char *text)
@@ -80,14 +68,16 @@ static int check_mtu(const char *text)
 	return run_fail("--mtu %s: write one of 256 512 1024 2048 4096", text);
 }
 
-static int check_seed(const char *text)
+/* The library gets it as a decimal number. */
+static int take_seed(struct run_options *o, const char *text)
 {
-	char *end;
+	static char decimal[24];
+	uint64_t seed;
 
-	errno = 0;
-	(void)strtoull(text, &end, 0);
-	if (text[0] < '0' || text[0] > '9' || *end != '\0' || errno != 0)
+	if (!vs_cli_number(text, 0, UINT64_MAX, &seed))
 		return run_fail("--seed %s: write a number, decimal or 0x hexadecimal", text);
+	(void)snprintf(decimal, sizeof(decimal), "%" PRIu64, seed);
+	o->seed = decimal;
 	return 0;
 }
 
@@ -270,8 +260,7 @@ static int take_value(struct run_options *o, int opt, char *value)
 		rc = check_deviation(value);
 		return rc != 0 ? rc : take_list("deviation", o->deviation, &o->n_deviation, RUN_RULES, value);
 	default:
-		o->seed = value;
-		return check_seed(value);
+		return take_seed(o, value);
 	}
 }
 
@@ -334,17 +323,16 @@ int run_parse(struct run_options *o, int argc, char **argv)
 	int opt, rc = 0;
 
 	opterr = 0;
-	while (rc == 0 && (opt = getopt_long(argc, argv, "+", options, NULL)) != -1) {
+	while (rc == 0 && (opt = getopt_long(argc, argv, "+:", options, NULL)) != -1) {
 		switch (opt) {
 		case OPT_HELP:
-			fputs(usage, stdout);
-			return 0;
 		case OPT_VERSION:
-			puts("vs-run " VS_VERSION);
-			return 0;
+			fputs(opt == OPT_HELP ? usage : "vs-run (Verbscope) " VS_VERSION "\n", stdout);
+			return vs_cli_flush(RUN_PROGRAM, NULL) == VS_CLI_OK ? 0 : RUN_FAILED;
 		case '?':
-			return run_fail("%s: no such option, or its value is missing; vs-run --help lists them",
-					argv[optind - 1]);
+		case ':':
+			vs_cli_complain_option(RUN_PROGRAM, NULL, argv, opt);
+			return RUN_FAILED;
 		case OPT_IP:
 		case OPT_MTU:
 		case OPT_CAPTURE:

@@ -18,7 +18,9 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#define RUN_FAILED 125 /* as env(1): vs-run itself failed */
+#include "cli/cli.h"
+
+#define RUN_FAILED VS_CLI_FAILED /* as env(1): vs-run itself failed */
 #define RUN_ADDRS 4
 #define RUN_RULES 16
 
@@ -34,7 +36,12 @@ struct run_options {
 };
 
 /* One line on stderr: "vs-run: ...". Returns RUN_FAILED. */
-int run_fail(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+#define RUN_PROGRAM "vs-run"
+#define run_fail(...) (vs_cli_complain(RUN_PROGRAM, NULL, __VA_ARGS__), run_failed())
+static inline int run_failed(void)
+{
+	return RUN_FAILED;
+}
 
 /* -1: go on; otherwise the exit code (help and version are 0). */
 int run_parse(struct run_options *o, int argc, char **argv);

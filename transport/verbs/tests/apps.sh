@@ -140,7 +140,7 @@ messages() {
 	refused 127 'nosuch: there is no such program' -- nosuch
 	refused 126 '/etc/passwd: can.t be run' -- /etc/passwd
 	refused 125 'no program to run: vs-run' --quiet
-	refused 125 '--wrong: no such option' --wrong -- true
+	refused 125 'option --wrong is not known' --wrong -- true
 	refused 125 'is no address: write one like' --ip localhost -- true
 	refused 125 'given twice' --ip ::1 --ip 0:0::1 -- true
 	refused 125 'one of 256 512 1024 2048 4096' --mtu 1500 -- true
