@@ -4,7 +4,8 @@
 # deps.sh - installs the Debian packages that a purpose needs, and says so first.
 #
 #   scripts/deps.sh SET...          SET: build demo unit test apps gui bench rxe browser fresh all
-#   scripts/deps.sh --list SET...   print the packages, one a line, and stop
+#   scripts/deps.sh --list SET...     print the packages, one a line, and stop
+#   scripts/deps.sh --missing SET...  print those that are missing, one a line, and stop
 #
 # Nothing missing: silent, one dpkg-query, exit 0. Otherwise it prints what is missing and the apt
 # command, then
@@ -127,6 +128,8 @@ missing_debian() {
 			END { n = split(all, a, " "); for (i = 1; i <= n; i++) if (!have[a[i]]) print a[i] }'
 }
 
+is_debian() { command -v dpkg-query >/dev/null && command -v apt-get >/dev/null; }
+
 probe() {
 	case $1 in
 	cmd:*) command -v "${1#cmd:}" >/dev/null ;;
@@ -134,6 +137,13 @@ probe() {
 	h:*) echo "#include <${1#h:}>" | ${CC:-cc} -E -x c - >/dev/null 2>&1 ;;
 	*) true ;;
 	esac
+}
+
+missing_elsewhere() {
+	local package how
+	while IFS='|' read -r package how _; do
+		probe "$how" || echo "$package"
+	done < <(rows)
 }
 
 # Not Debian: nothing can be installed from here, so say what a person has to look for.
@@ -219,18 +229,24 @@ main() {
 		return 2
 		;;
 	esac
-	if [ "${1:-}" = --list ]; then
-		mode=list
+	case ${1:-} in
+	--list | --missing)
+		mode=${1#--}
 		shift
-	fi
+		;;
+	esac
 	[ $# -gt 0 ] || set -- test
 	sets=$(expand "$@" | tr '\n' ' ') || return 2
-	if [ $mode = list ]; then
+	if [ "$mode" = list ]; then
 		rows | cut -d'|' -f1
 		return
 	fi
+	if [ "$mode" = missing ]; then
+		if is_debian; then missing_debian; else missing_elsewhere; fi
+		return
+	fi
 	[ "${DEPS:-}" != skip ] || return 0
-	if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
+	if ! is_debian; then
 		other_system
 		return
 	fi

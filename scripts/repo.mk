@@ -24,6 +24,9 @@ check-long: ## what takes too long for make check, which comes first in CI
 	@scripts/deps.sh $(CHECK_DEPS) $(LONG_DEPS)
 	@MAKE='$(MAKE)' B='$(B)' JOBS='$(JOBS)' RESULTS='$(B)/check-long' scripts/check.sh $(LONG_STEPS)
 
+doctor: ## what on this machine is in the way of building and running, and what to do
+	@CC='$(CC)' MAKE_VERSION='$(MAKE_VERSION)' WS_SERIES='$(WS_SERIES)' scripts/doctor.sh $(B)
+
 ##@ Packages
 
 deps: ## install every package that demo and check need (DEPS=yes|no|skip answers the question)
@@ -62,6 +65,11 @@ check-spdx: ## every source file names its licence
 check-scripts: ## tests of the scripts themselves
 	@scripts/tests/deps-test.sh
 	@scripts/tests/check-test.sh
+	@scripts/tests/doctor-test.sh
+
+CHECK_TARGETS += check-completion
+check-completion: all ## what bash completes, against --help and the man page of every program
+	@scripts/tests/completion-test.sh $(B) $(notdir $(INSTALL_BINS))
 
 check-install: all ## what make install installs can be used, and make uninstall removes it
 	@CC='$(CC)' scripts/tests/install-test.sh '$(MAKE)' $(B)
@@ -179,6 +187,7 @@ $(B)/bin/fuzz_%: $(B)/obj/transport/tests/fuzz_%.o $(LIBVS) $(LIBJUDGE) $(LIBWIR
 INSTALL = VERSION='$(VERSION)' DESTDIR='$(DESTDIR)' PREFIX='$(PREFIX)' scripts/install.sh
 INSTALL_ALL = $(foreach f,$(INSTALL_BINS),$(f):bin/$(notdir $(f))) \
 	      $(foreach f,$(INSTALL_MANS),$(f):share/man/man$(patsubst .%,%,$(suffix $(f)))/$(notdir $(f))) \
+	      $(foreach f,$(INSTALL_BINS),scripts/completion.sh:share/bash-completion/completions/$(notdir $(f))) \
 	      $(foreach f,$(wildcard transport/include/vs/*.h),$(f):include/vs/$(notdir $(f))) \
 	      $(foreach f,$(wildcard transport/*.def),$(f):include/vs/$(notdir $(f))) \
 	      $(foreach f,$(LIBWIRE) $(LIBJUDGE) $(LIBVS),$(f):lib/$(notdir $(f))) $(INSTALL_FILES)
@@ -186,8 +195,11 @@ INSTALL_ALL = $(foreach f,$(INSTALL_BINS),$(f):bin/$(notdir $(f))) \
 install: all ## install programs, man pages and the library below $(DESTDIR)$(PREFIX)
 	@$(INSTALL) install $(INSTALL_ALL)
 
-uninstall: ## remove them again
+uninstall: ## remove them again, and folders that were made for them
 	@$(INSTALL) uninstall $(INSTALL_ALL)
+
+dist: ## pack the sources: $(B)/verbscope-$(VERSION).tar.gz
+	@scripts/dist.sh $(B) $(VERSION)
 
 help: ## this list
 	@awk -F ':.*## ' ' \
@@ -201,4 +213,4 @@ FORCE:
 
 .PHONY: FORCE demo check check-long fuzz-minute deps check-programs check-unit check-deps check-spdx check-scripts check-install check-pure check-clang clang-programs check-asan check-fuzz fuzzers-quick \
 	check-deviations deviations-table check-fresh format format-check lint lint-quick lint-psn lint-shell lint-man lint-cppcheck lint-tidy objects fuzz fuzz-programs fuzzers install \
-	uninstall help
+	uninstall dist check-completion doctor help

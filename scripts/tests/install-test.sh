@@ -3,14 +3,30 @@
 #
 # install-test.sh MAKE B - `make install` puts a usable library below DESTDIR: a program that knows
 # only pkg-config and <vs/...> compiles, links, builds a packet that it can parse again, and makes a device whose
-# events it reads; `make uninstall` leaves no file.
+# events it reads; programs find what belongs to them; what an older version had is gone; `make uninstall` leaves
+# nothing, and takes nothing of others away. `make dist` packs every file, and the same bytes each time.
 set -euo pipefail
 make=$1 build=$2
 dest=$(mkdir -p "$build" && cd "$build" && pwd)/install-test
 rm -rf "$dest"
 trap 'rm -rf "$dest"' EXIT
 
-"$make" --no-print-directory B="$build" DESTDIR="$dest" PREFIX=/opt/vs install >/dev/null
+passed=0
+holds() { # claim, command...
+	if ! "${@:2}" >/dev/null; then
+		echo "install-test: does not hold: $1" >&2
+		exit 1
+	fi
+	passed=$((passed + 1))
+}
+nothing_in() { [ -z "$(find "$@" 2>/dev/null | tee /dev/stderr)" ]; }
+target() { "$make" --no-print-directory B="$build" DESTDIR="$dest" PREFIX=/opt/vs "$1" >/dev/null; }
+
+mkdir -p "$dest/opt/vs/share/man/man1" "$dest/opt/vs/share/verbscope"
+touch "$dest/opt/vs/share/man/man1/other.1" "$dest/opt/vs/share/verbscope/old"
+echo share/verbscope/old >"$dest/opt/vs/share/verbscope/installed"
+target install
+holds "a file of an older version goes" test ! -e "$dest/opt/vs/share/verbscope/old"
 cat >"$dest/try.c" <<'EOF'
 #include <string.h>
 #include <vs/icrc.h>
@@ -75,10 +91,40 @@ ${CC:-gcc} -std=c11 -Wall -Werror -o "$dest/try" "$dest/try.c" \
 	$(pkg-config --define-variable=prefix="$dest/opt/vs" --cflags --libs verbscope)
 "$dest/try"
 rm "$dest/try" "$dest/try.c"
-"$make" --no-print-directory B="$build" DESTDIR="$dest" PREFIX=/opt/vs uninstall >/dev/null
-left=$(find "$dest" -type f)
-if [ -n "$left" ]; then
-	printf 'install-test: left after uninstall:\n%s\n' "$left" >&2
-	exit 1
+passed=$((passed + 1))
+
+# Away from the sources, and without the build.
+bin=$dest/opt/vs/bin
+cd /
+holds "vs-conform finds its cases" grep '^RSP-017' <("$bin/vs-conform" --list RSP)
+holds "vs-run finds ref0" env HOME="$dest" "$bin/vs-run" --quiet -- true
+holds "vs-lab finds its labs" grep '^  00 ' <(VS_LAB_DIR=$dest/labs "$bin/vs-lab" list)
+for p in "$bin"/*; do
+	holds "${p##*/} has a man page" test -f "$dest/opt/vs/share/man/man1/${p##*/}.1"
+	holds "${p##*/} has a completion" test -f "$dest/opt/vs/share/bash-completion/completions/${p##*/}"
+done
+cd - >/dev/null
+
+target uninstall
+holds "uninstall takes nothing of others away" test -e "$dest/opt/vs/share/man/man1/other.1"
+rm "$dest/opt/vs/share/man/man1/other.1"
+holds "uninstall leaves no file" nothing_in "$dest" ! -type d
+holds "nor a folder that it made" nothing_in "$dest/opt/vs" -mindepth 1 ! -path '*/share' ! -path '*/share/man' \
+	! -path '*/man1' ! -path '*/share/verbscope'
+rm -rf "$dest/opt"
+some() { VERSION=1 DESTDIR=$dest PREFIX=/opt/vs scripts/install.sh "$1" VERSION:bin/a VERSION:share/verbscope/b/c >/dev/null; }
+some install
+some uninstall
+holds "nor where nothing was before" nothing_in "$dest/opt" -mindepth 1
+
+# The archive: what git knows, nothing else.
+scripts/dist.sh "$build" "$(cat VERSION)" >/dev/null
+tar=$build/verbscope-$(cat VERSION).tar.gz
+sum=$(sha256sum <"$tar")
+if [ -d .git ] && [ -z "$(git status --porcelain)" ]; then
+	holds "make dist packs every file" cmp <(git ls-files | LC_ALL=C sort) \
+		<(tar tzf "$tar" | grep -v '/$' | sed 's|^[^/]*/||' | LC_ALL=C sort)
 fi
-echo "2 passed, 0 failed"
+scripts/dist.sh "$build" "$(cat VERSION)" >/dev/null
+holds "make dist makes the same bytes each time" test "$sum" = "$(sha256sum <"$tar")"
+echo "$passed passed, 0 failed"
