@@ -23,7 +23,8 @@ CSTD    := -std=c11 -D_DEFAULT_SOURCE
 ifneq ($(SAN),)
 SANFLAGS := -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer
 endif
-BASE    := $(OPT) -fPIC -fvisibility=hidden -MMD -MP -Itransport/include -Itransport $(SANFLAGS)
+VISIBILITY ?= -fvisibility=hidden
+BASE    := $(OPT) -fPIC $(VISIBILITY) -MMD -MP -Itransport/include -Itransport $(SANFLAGS)
 VERSION := $(shell cat VERSION)
 DEFS    := -DVS_VERSION='"$(VERSION)"'
 

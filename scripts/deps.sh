@@ -3,7 +3,7 @@
 #
 # deps.sh - installs the Debian packages that a purpose needs, and says so first.
 #
-#   scripts/deps.sh SET...          SET: build demo unit test apps gui bench rxe browser fresh all
+#   scripts/deps.sh SET...          SET: build demo unit test apps gui bench rxe browser deb fresh all
 #   scripts/deps.sh --list SET...     print the packages, one a line, and stop
 #   scripts/deps.sh --missing SET...  print those that are missing, one a line, and stop
 #
@@ -87,6 +87,9 @@ rxe   | rdmacm-utils   | cmd:rping      | programs between rxe and ref0
 rxe   | iperf3         | cmd:iperf3     | TCP, to compare with
 rxe   | util-linux     | cmd:setpriv    | ends a guest with its script
 browser | chromium     | cmd:chromium   | looks at the pages of vs-trace
+deb   | debhelper      | cmd:dh         | make deb
+deb   | dpkg-dev       | cmd:dpkg-buildpackage | make deb
+deb   | lintian        | cmd:lintian    | looks at the packages
 fresh | debootstrap    | cmd:debootstrap | make check-fresh
 fresh | util-linux     | cmd:pivot_root | make check-fresh
 fresh | git            | cmd:git        | make check-fresh
@@ -98,13 +101,13 @@ expand() {
 	local set
 	for set; do
 		case $set in
-		build | apps | gui | bench | rxe | browser | fresh) echo "$set" ;;
+		build | apps | gui | bench | rxe | browser | deb | fresh) echo "$set" ;;
 		demo) echo build demo ;;
 		unit) echo build unit ;;
 		test) echo build demo unit test ;;
-		all) echo build demo unit test apps gui bench rxe browser fresh ;;
+		all) echo build demo unit test apps gui bench rxe browser deb fresh ;;
 		*)
-			echo "deps: no such set: $set (build demo unit test apps gui bench rxe browser fresh all)" >&2
+			echo "deps: no such set: $set (build demo unit test apps gui bench rxe browser deb fresh all)" >&2
 			return 2
 			;;
 		esac

@@ -198,6 +198,27 @@ install: all ## install programs, man pages and the library below $(DESTDIR)$(PR
 uninstall: ## remove them again, and folders that were made for them
 	@$(INSTALL) uninstall $(INSTALL_ALL)
 
+# libverbscope.so, for packages: of objects of their own, since those of the archives are hidden. What it shows is what the
+# public headers name. Before 1.0.0 every minor version is a library of another name.
+ABI       := $(shell cut -d. -f1-2 VERSION)
+SHARED_SO  = $(B)/shared/libverbscope.so.$(ABI)
+shared: ## build libverbscope.so.$(ABI) in $(B)/shared
+	@$(MAKE) B=$(B)/shared VISIBILITY= SHARED_SO='$(SHARED_SO)' '$(SHARED_SO)'
+$(SHARED_SO): $(LIBVS) $(LIBJUDGE) $(LIBWIRE)
+	{ echo '{ global:'; grep -ohE '\bvs_[a-z0-9_]+\b' transport/include/vs/*.h | sort -u | sed 's/$$/;/'; echo 'local: *; };'; } >$(B)/exported.map
+	$(CC) $(OPT) -shared $(LDFLAGS) -Wl,-soname,$(@F) -Wl,--version-script,$(B)/exported.map -Wl,-z,defs -o $@ \
+		-Wl,--whole-archive $^ -Wl,--no-whole-archive $(LIBS_VS) -lnet
+	ln -sf $(@F) $(@D)/libverbscope.so
+
+deb: ## build Debian packages in $(B)/deb, of the last commit
+	@scripts/deps.sh build deb
+	@scripts/deb.sh '$(MAKE)' $(B) $(VERSION) $(JOBS)
+
+check-deb: ## build them, install and use them in a fresh Debian root as an ordinary user, remove them (needs root)
+	@scripts/deps.sh build deb fresh
+	@scripts/deb.sh '$(MAKE)' $(B) $(VERSION) $(JOBS)
+	@FRESH_INSIDE=scripts/check-deb.sh FRESH_DEBS=$(B)/deb scripts/check-fresh.sh
+
 dist: ## pack the sources: $(B)/verbscope-$(VERSION).tar.gz
 	@scripts/dist.sh $(B) $(VERSION)
 
@@ -213,4 +234,4 @@ FORCE:
 
 .PHONY: FORCE demo check check-long fuzz-minute deps check-programs check-unit check-deps check-spdx check-scripts check-install check-pure check-clang clang-programs check-asan check-fuzz fuzzers-quick \
 	check-deviations deviations-table check-fresh format format-check lint lint-quick lint-psn lint-shell lint-man lint-cppcheck lint-tidy objects fuzz fuzz-programs fuzzers install \
-	uninstall dist check-completion doctor help
+	uninstall shared deb check-deb dist check-completion doctor help
