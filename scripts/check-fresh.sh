@@ -10,6 +10,7 @@
 #   make check-unit   as root, then as that user
 #
 #   scripts/check-fresh.sh [MAKE TARGET...]   instead of the default list
+#   FRESH_INSIDE=SCRIPT scripts/check-fresh.sh   SCRIPT inside instead, with FRESH_DEBS (a folder) as /debs
 #
 # Needs root. What is tested is the last commit. Mirror, proxy and certificates are those of this
 # machine's apt. Packages are kept in build/fresh-cache for the next time. All mounts live in a mount
@@ -67,7 +68,11 @@ enter() {
 	mount -t tmpfs tmpfs "$root/tmp"
 	mount --bind "$cache/apt" "$root/var/cache/apt/archives"
 	mount --bind "$repo" "$root/src"
-	cp "$repo/$self" "$root/check-fresh.sh"
+	cp "$repo/${FRESH_INSIDE:-$self}" "$root/check-fresh.sh"
+	if [ -n "${FRESH_DEBS:-}" ]; then
+		mkdir -p "$root/debs"
+		cp "$repo/$FRESH_DEBS"/*.deb "$root/debs"
+	fi
 	cd "$root"
 	pivot_root . old
 	cd /
