@@ -65,12 +65,23 @@ static void close_scene(struct scene *s)
 		(void)s->v->call.dealloc_pd(s->pd);
 }
 
+/* To ERR, with a receive that this flushes where receives are the queue pair's own. */
+static bool break_it(struct scene *s)
+{
+	struct ibv_qp_attr to_err = {.qp_state = IBV_QPS_ERR};
+	struct ibv_recv_wr wr = {.wr_id = 1}, *bad;
+
+	return (s->srq != NULL || s->qp->context->ops.post_recv(s->qp, &wr, &bad) == 0) &&
+	       s->cq->context->ops.req_notify_cq(s->cq, 0) == 0 &&
+	       s->v->call.modify_qp(s->qp, &to_err, IBV_QP_STATE) == 0;
+}
+
 /* A queue pair in ERR, and what belongs to it. */
 static bool open_scene(struct scene *s, const struct vc_options *o, bool with_srq, struct vs_drill_result *res)
 {
 	struct ibv_srq_init_attr srq = {.attr = {.max_wr = 4, .max_sge = 1}};
 	struct ibv_qp_init_attr init = {.qp_type = IBV_QPT_RC, .cap = {4, 4, 1, 1, 0}};
-	struct ibv_qp_attr to_init = {.qp_state = IBV_QPS_INIT, .port_num = 1}, to_err = {.qp_state = IBV_QPS_ERR};
+	struct ibv_qp_attr to_init = {.qp_state = IBV_QPS_INIT, .port_num = 1};
 	const int mask = IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS;
 	char why[256];
 
@@ -93,8 +104,7 @@ static bool open_scene(struct scene *s, const struct vc_options *o, bool with_sr
 	init.srq = s->srq;
 	if (s->cq != NULL && (s->srq != NULL || !with_srq))
 		s->qp = s->v->call.create_qp(s->pd, &init);
-	if (s->qp != NULL && s->v->call.modify_qp(s->qp, &to_init, mask) == 0 &&
-	    s->cq->context->ops.req_notify_cq(s->cq, 0) == 0 && s->v->call.modify_qp(s->qp, &to_err, IBV_QP_STATE) == 0)
+	if (s->qp != NULL && s->v->call.modify_qp(s->qp, &to_init, mask) == 0 && break_it(s))
 		return true;
 	vc_ccase_say(res, VS_VERDICT_ERROR, "the objects that the case is about can't be made");
 	close_scene(s);
@@ -141,21 +151,30 @@ static void acknowledge_cq(void *ctx)
 	s->v->call.ack_cq_events(s->cq, 1);
 }
 
+/* Of the receive that was flushed, or of requests that are posted now and flushed at once: devices differ. */
+static bool completion_event(struct scene *s)
+{
+	struct ibv_recv_wr recv = {.wr_id = 2}, *bad_recv;
+	struct ibv_send_wr send = {.wr_id = 3, .opcode = IBV_WR_SEND, .send_flags = IBV_SEND_SIGNALED}, *bad_send;
+	struct ibv_cq *cq;
+	void *ctx;
+
+	return (readable(s->channel->fd) ||
+		(s->qp->context->ops.post_recv(s->qp, &recv, &bad_recv) == 0 && readable(s->channel->fd)) ||
+		(s->qp->context->ops.post_send(s->qp, &send, &bad_send) == 0 && readable(s->channel->fd))) &&
+	       s->v->call.get_cq_event(s->channel, &cq, &ctx) == 0;
+}
+
 static void cq_destroy(const struct vc_options *o, const struct vs_drill_env *env, struct vs_drill_result *res)
 {
 	static struct destroyer d; /* a thread that never comes back still has it */
-	struct ibv_recv_wr wr = {.wr_id = 1}, *bad;
-	struct ibv_cq *cq;
 	struct scene s;
-	void *ctx;
 
 	(void)env;
 	if (!open_scene(&s, o, false, res))
 		return;
-	/* A receive that is flushed: a completion, and its event. */
-	if (s.qp->context->ops.post_recv(s.qp, &wr, &bad) != 0 || !readable(s.channel->fd) ||
-	    s.v->call.get_cq_event(s.channel, &cq, &ctx) != 0) {
-		vc_ccase_say(res, VS_VERDICT_ERROR, "no completion event came");
+	if (!completion_event(&s)) {
+		vc_ccase_say(res, VS_VERDICT_SKIP, "the device raises no completion event for what is flushed");
 		close_scene(&s);
 		return;
 	}

@@ -280,6 +280,7 @@ void vc_watch_failed(void);
  */
 bool vc_pool_run(const struct vc_options *o, const struct vc_suite *s, void (*done)(void *ctx, json_t *result),
 		 void *ctx, char gone[VC_GONE]);
+bool vc_interrupted(void); /* a signal has ended the run */
 
 /* ---- known.c ---- */
 
@@ -293,7 +294,8 @@ struct vc_known {
 };
 int vc_known_read(struct vc_known *k, const char *path);
 void vc_known_free(struct vc_known *k);
-/* FAIL, WARN and INCONCLUSIVE become XFAIL, PASS and VARIANT become XPASS, where a line fits. */
+/* FAIL, WARN, INCONCLUSIVE, and ERROR of an agent that died of it, become XFAIL, PASS and VARIANT become XPASS, where a
+ * line fits. */
 void vc_known_apply(struct vc_known *k, json_t *result);
 /* {"device", "variants": {"ID[vector]": ["name", ...]}} */
 int vc_profile_write(const json_t *report, const char *path);

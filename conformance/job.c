@@ -153,7 +153,7 @@ static json_t *run_here(const struct vc_options *o, const struct vc_case *c, uns
 	struct vc_outcome out;
 	struct timespec a, b;
 	json_t *result;
-	bool bad;
+	bool bad, died;
 
 	if (c->d == NULL)
 		return broken_script(c);
@@ -168,8 +168,12 @@ static json_t *run_here(const struct vc_options *o, const struct vc_case *c, uns
 	(void)json_object_set_new(result, "seconds",
 				  json_real((double)(b.tv_sec - a.tv_sec) + (double)(b.tv_nsec - a.tv_nsec) / 1e9));
 	(void)json_object_set_new(result, "time_ns", json_integer((json_int_t)res.time_ns));
+	died = out.verdict == VC_ERROR && vc_agent_died();
+	if (died)
+		(void)json_object_set_new(result, "agent_died", json_true());
 	bad = vc_is_bad(out.verdict) || out.verdict == VC_WARN;
-	if (bad || o->html != NULL)
+	/* What takes a host down is told, and not how it is done. */
+	if ((bad || o->html != NULL) && !(died && vs_drill_needs(c->d, "hazard")))
 		vc_set_details(result, c, &record, o->html != NULL);
 	vc_record_clear(&record);
 	return result;

@@ -72,8 +72,10 @@ void vc_known_apply(struct vc_known *k, json_t *r)
 		if (!vc_glob(k->line[i].pattern, name) && !vc_glob(k->line[i].pattern, vc_text(r, "id")))
 			continue;
 		k->line[i].used = true;
-		/* What fails as it is known to needs no excuse: that somebody was late explains nothing. */
-		if (v == VC_FAIL || v == VC_WARN || v == VC_INCONCLUSIVE)
+		/* What fails as it is known to needs no excuse: that somebody was late explains nothing. And a device
+		 * that hangs or dies takes its agent with it. */
+		if (v == VC_FAIL || v == VC_WARN || v == VC_INCONCLUSIVE ||
+		    (v == VC_ERROR && json_is_true(json_object_get(r, "agent_died"))))
 			to = VC_XFAIL;
 		else if (v == VC_PASS || v == VC_VARIANT)
 			to = VC_XPASS;

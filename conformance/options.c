@@ -85,7 +85,8 @@ static const char help_text[] =
 	"    udp:ADDR           a UDP socket of this host (ref0: chosen)\n"
 	"    raw:IFACE,ip=ADDR  a host that exists in frames alone, sent and captured at an interface (CAP_NET_RAW);\n"
 	"                       also ip6=ADDR, mac=MAC, vlan=N, count=N\n"
-	"    unix:PATH,remote=PATH,ip=ADDR  such a host behind AF_UNIX datagrams, for virtual machines\n"
+	"    unix:PATH,remote=PATH,ip=ADDR  such a host behind AF_UNIX datagrams, for virtual machines; with count=N\n"
+	"                       a % in both paths is the number of the process\n"
 	"    bridge:END,END     nobody: it is between two devices (two --agent, or --device NAME,NAME), and does to\n"
 	"                       their packets what faults of scripts say; END is IFACE, or unix:PATH,remote=PATH\n"
 	"    loop               nobody, so that only cases with two ends on the device are run\n"
@@ -314,7 +315,7 @@ static bool choose_jobs(struct vc_options *o)
 	if (own_peer && o->jobs > o->peer_at.count) {
 		vc_complain("--jobs %u: --peer %s is for %u process%s%s", o->jobs, o->peer, o->peer_at.count,
 			    o->peer_at.count > 1 ? "es" : "",
-			    o->peer_at.kind == VC_PEER_RAW ? ": count= says how many there are" : "");
+			    o->peer_at.kind == VC_PEER_UDP ? "" : ": count= says how many there are");
 		return false;
 	}
 	if (o->jobs == 0)

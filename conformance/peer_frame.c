@@ -308,14 +308,29 @@ static void identity(struct peer_frame *f, const struct vc_peer_spec *s, unsigne
 			memcpy(f->self.addr[f->self.n_addrs++], p->gid[e], 16);
 }
 
-static struct vs_frameio *open_io(const struct peer_frame *f, const struct vc_peer_spec *s, struct vs_io_error *err)
+/* The path of the `number`-th: where it has a %, that stands there. */
+static void socket_path(char *path, size_t cap, const char *text, unsigned number)
+{
+	const char *at = strchr(text, '%');
+
+	if (at != NULL)
+		(void)snprintf(path, cap, "%.*s%u%s", (int)(at - text), text, number, at + 1);
+	else
+		(void)snprintf(path, cap, "%s", text);
+}
+
+static struct vs_frameio *open_io(const struct peer_frame *f, const struct vc_peer_spec *s, unsigned number,
+				  struct vs_io_error *err)
 {
 	const uint8_t *m = f->p.mac;
-	char filter[96];
+	char filter[96], here[128], there[128];
 	int code;
 
-	if (s->kind == VC_PEER_UNIX)
-		return vs_frameio_unix_open(s->end[0].at, s->end[0].remote, &code, err);
+	if (s->kind == VC_PEER_UNIX) {
+		socket_path(here, sizeof(here), s->end[0].at, number);
+		socket_path(there, sizeof(there), s->end[0].remote, number);
+		return vs_frameio_unix_open(here, there, &code, err);
+	}
 	/* also what libpcap can't tell to be in a VLAN, because the driver has taken the tag off */
 	(void)snprintf(filter, sizeof(filter), "ether dst %02x:%02x:%02x:%02x:%02x:%02x or ether multicast", m[0], m[1],
 		       m[2], m[3], m[4], m[5]);
@@ -329,8 +344,9 @@ struct vc_peer *vc_peer_frame(const struct vc_peer_spec *s, unsigned number, cha
 	uint8_t frame[VS_NEIGH_FRAME];
 
 	if (f != NULL) {
-		identity(f, s, number);
-		f->io = open_io(f, s, &err);
+		/* behind sockets each has a network of its own */
+		identity(f, s, s->kind == VC_PEER_UNIX ? 0 : number);
+		f->io = open_io(f, s, number, &err);
 	}
 	if (f == NULL || f->io == NULL) {
 		(void)snprintf(why, cap, "--peer: %s", err.text);

@@ -5,8 +5,8 @@
  *   loop
  *   udp:ADDRESS
  *   raw:INTERFACE,ip=ADDRESS[,ip6=ADDRESS][,mac=MAC][,vlan=N][,count=N]
- *   unix:PATH,remote=PATH,ip=ADDRESS[,ip6=ADDRESS][,mac=MAC][,vlan=N]
- *   bridge:END,END, each INTERFACE or unix:PATH,remote=PATH
+ *   unix:PATH,remote=PATH,ip=ADDRESS[,ip6=ADDRESS][,mac=MAC][,vlan=N][,count=N], where a % in the paths is the number
+ * of the process bridge:END,END, each INTERFACE or unix:PATH,remote=PATH
  */
 #include <arpa/inet.h>
 #include <stdio.h>
@@ -96,8 +96,6 @@ static bool take_vlan(const struct reading *r, const char *key, const char *v)
 
 static bool take_count(const struct reading *r, const char *key, const char *v)
 {
-	if (r->s->kind == VC_PEER_UNIX)
-		return wrong(r, key, v, "there is one peer at a socket");
 	return take_number(r, key, v, COUNT_MAX, &r->s->count);
 }
 
@@ -154,6 +152,17 @@ static bool has_other_end(const struct reading *r, const struct vc_peer_end *e)
 	return false;
 }
 
+/* A socket has one peer: several need paths of their own. */
+static bool has_place_for_all(const struct reading *r, const struct vc_peer_end *e)
+{
+	if (!e->is_socket || r->s->count == 1 || (strchr(e->at, '%') != NULL && strchr(e->remote, '%') != NULL))
+		return true;
+	(void)snprintf(r->why, r->cap,
+		       "count=%u: there is one peer at a socket; a %% in both paths becomes the number of each",
+		       r->s->count);
+	return false;
+}
+
 /* Where it is, and what is said of it. */
 static bool take_frames(struct reading *r, char *text)
 {
@@ -170,7 +179,7 @@ static bool take_frames(struct reading *r, char *text)
 		(void)snprintf(r->why, r->cap, "it needs ip=ADDRESS (or ip6=), an address that no host has");
 		return false;
 	}
-	return has_other_end(r, &s->end[0]);
+	return has_other_end(r, &s->end[0]) && has_place_for_all(r, &s->end[0]);
 }
 
 static bool take_bridge(struct reading *r, char *text)

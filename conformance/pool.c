@@ -60,6 +60,11 @@ static void on_signal(int sig)
 	interrupted = sig;
 }
 
+bool vc_interrupted(void)
+{
+	return interrupted != 0;
+}
+
 static uint64_t now_ms(void)
 {
 	struct timespec t;
@@ -223,7 +228,8 @@ static void look_after_device(struct pool *p, const struct worker *w, const stru
 	p->doubts = 0;
 	alone.peer = "loop";
 	alone.peer_at.kind = VC_PEER_NONE;
-	if (p->o->verbs == NULL || p->gone[0] != '\0' || vc_verbs_try(&alone, why, sizeof(why)))
+	alone.worker = JOBS_MAX; /* none of them */
+	if (p->o->verbs == NULL || p->gone[0] != '\0' || vc_verbs_try(&alone, why, sizeof(why)) || interrupted)
 		return;
 	vc_vector_name(j->c, j->vector, name);
 	if (w->watch != NULL && w->watch->sent[0] != '\0')

@@ -2,6 +2,8 @@
 /*
  * remote_device.c - which device the agent has; a new agent in the place of one that died, so that this costs one case.
  */
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "ccase.h"
@@ -66,6 +68,7 @@ bool vc_remote_connect(struct vc_verbs *v, const struct vc_options *o, char *why
 {
 	static unsigned failures;
 	static char reason[640];
+	char number[16];
 	uint64_t budget = o->budget_ms * 1000000; /* of a case: who hangs is to be named before that is over */
 
 	if (v->link != NULL && v->link->over[0] == '\0')
@@ -73,6 +76,8 @@ bool vc_remote_connect(struct vc_verbs *v, const struct vc_options *o, char *why
 	vc_link_close(v->link);
 	v->link = NULL;
 	if (failures < TRIES) {
+		(void)snprintf(number, sizeof(number), "%u", o->worker);
+		(void)setenv("VS_WORKER", number, 1); /* so that each of several commands has a host of its own */
 		v->link = vc_link_open(o->agent, budget - budget / 8, budget / 2 < TIMEOUT_NS ? budget / 2 : TIMEOUT_NS,
 				       reason, sizeof(reason));
 		if (v->link != NULL && ask_for_device(v, o->verbs, reason, sizeof(reason))) {

@@ -100,6 +100,8 @@ struct vc_verbs *vc_verbs_open(const struct vc_options *o, char *why, size_t cap
 /* In a process that has forked: what is open is its parent's. */
 void vc_verbs_forget(void);
 bool vc_verbs_tried(void);
+/* An agent that was there does not answer any more. */
+bool vc_agent_died(void);
 /* The library of this host alone. */
 bool vc_library_open(struct vc_verbs *v, char *why, size_t cap);
 /* The device alone. With keep_address ref0 takes the address that its environment says. */

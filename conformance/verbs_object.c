@@ -120,7 +120,8 @@ static int destroy(struct vh *h)
 
 void vc_handles_free(struct vc_target *t)
 {
-	static const enum obj_kind order[] = {O_QP, O_MW, O_MR, O_AH, O_SRQ, O_CQ, O_CHANNEL, O_PD};
+	/* A window that is bound holds its queue pair in Linux rxe: destroying that first waits for it, for ever. */
+	static const enum obj_kind order[] = {O_MW, O_QP, O_MR, O_AH, O_SRQ, O_CQ, O_CHANNEL, O_PD};
 
 	for (struct vh *h = t->handles; h != NULL; h = h->next)
 		for (unsigned i = 0; i < h->groups && h->qp != NULL; i++)

@@ -189,6 +189,14 @@ bool vc_verbs_tried(void)
 	return tried[0];
 }
 
+bool vc_agent_died(void)
+{
+	for (unsigned i = 0; i < 2; i++)
+		if (the_device[i].link != NULL && the_device[i].link->over[0] != '\0')
+			return true;
+	return false;
+}
+
 /* Opening changes what is loaded into a process: the parent of the workers keeps away from that. */
 bool vc_verbs_try(const struct vc_options *o, char *why, size_t cap)
 {
@@ -220,7 +228,7 @@ bool vc_verbs_try(const struct vc_options *o, char *why, size_t cap)
 	/* An agent's command may have a host to boot before. */
 	if (o->agent != NULL)
 		most_ms = OPEN_MS + (int)(o->budget_ms < INT_MAX / 2 ? o->budget_ms : INT_MAX / 2);
-	while (pid > 0 && (ready = poll(&there, 1, most_ms)) < 0 && errno == EINTR)
+	while (pid > 0 && (ready = poll(&there, 1, most_ms)) < 0 && errno == EINTR && !vc_interrupted())
 		;
 	n = ready > 0 ? read(fd[0], why, cap - 1) : -1;
 	why[n > 0 ? n : 0] = '\0';

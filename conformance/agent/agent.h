@@ -48,6 +48,7 @@ struct ag_session {
 	uint64_t memory;
 	uint32_t watch[MAX_OBJECTS + MAX_NODES], watches;
 	uint64_t step_until_ns; /* 0: no step is under way */
+	uint64_t active_ns;     /* when something was asked for, or observed */
 	bool greeted;
 	bool lost;           /* nobody reads any more */
 	struct ag_line line; /* the reply, or an observation */

@@ -270,6 +270,7 @@ static void take_line(struct ag_session *s, const char *line)
 	struct ag_words w = {.at = line};
 	char verb[AG_WORD_MAX];
 
+	s->active_ns = came_ns;
 	if (greeting(s, line) || !s->greeted || *line == '\0')
 		return;
 	s->step_until_ns = 0; /* a step is over when something else is asked for */
@@ -310,6 +311,8 @@ bool ag_session_step(struct ag_session *s)
 		return false;
 	vc_lag_looked(&s->t->lag, now);
 	ag_run_look(s);
+	if (s->n_text > 0)
+		s->active_ns = now;
 	ag_flush(s);
 	if (now >= s->step_until_ns)
 		s->step_until_ns = 0;

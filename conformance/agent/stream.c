@@ -19,8 +19,10 @@
 #include "agent.h"
 #include "stream.h"
 
-#define NAP_NS 200000 /* between two looks of a step */
-#define AGAIN_MS 100  /* a device that nobody has at its other end is tried again */
+#define NAP_NS 200000       /* between two looks of a step, */
+#define LONG_NAP_NS 1000000 /* and when nothing has happened for a while: an emulated processor has enough to do */
+#define QUIET_NS 5000000
+#define AGAIN_MS 100 /* a device that nobody has at its other end is tried again */
 
 static bool make_raw(int fd, struct termios *before)
 {
@@ -40,7 +42,8 @@ static void serve(struct ag_session *s, int in, int out)
 
 	ag_session_reset(s, out);
 	while (!s->lost) {
-		const struct timespec nap = {0, NAP_NS};
+		const bool quiet = vc_now_ns() - s->active_ns > QUIET_NS;
+		const struct timespec nap = {0, quiet ? LONG_NAP_NS : NAP_NS};
 		struct pollfd fd = {.fd = in, .events = POLLIN};
 		int ready = ppoll(&fd, 1, stepping ? &nap : NULL, NULL);
 

@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
 #
-# check.sh BUILD_FOLDER KERNEL... - make check-rxe: the conformance suite on rxe of each kernel, all at the same time, and then programs
-# between it and ref0 (INTEROP=all: more of them). The suite passes when vs-conform says so (what is known of rxe is in
-# conformance/profiles) and at least ROWS rows of the inventory were executed. Reports are in
-# BUILD_FOLDER/check-rxe. Nothing is left running, however this ends.
+# check.sh BUILD_FOLDER KERNEL... - make check-rxe: the conformance suite on rxe of each kernel, and programs between it and ref0
+# (INTEROP=all: more of them). The suite passes when vs-conform says so (what is known of rxe is in conformance/profiles)
+# and at least ROWS rows of the inventory were executed. Reports are in BUILD_FOLDER/check-rxe. Nothing is left
+# running, however this ends.
 set -euo pipefail
 export LC_ALL=C
 build=$(cd "${1:?which build folder?}" && pwd)
@@ -12,9 +12,10 @@ shift
 here=$(cd "$(dirname "$0")" && pwd)
 out=$build/check-rxe passed=0 failed=0
 ROWS=380
-declare -A running=()
+running=''
 mkdir -p "$out"
-trap '[ ${#running[@]} = 0 ] || { kill "${running[@]}" 2>/dev/null || true; wait; }' EXIT
+rm -f "$out/summary"
+trap '[ -z "$running" ] || { kill "$running" 2>/dev/null || true; wait; }' EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM HUP
 
@@ -47,26 +48,24 @@ suite_has_ended() { # kernel, exit code
 	result "the suite on rxe of $(cat "$build/rxe/$1/release"): $n rows" "$wrong"
 }
 
-start=$SECONDS
-for kernel; do
-	"$here/suite.sh" "$build" "$kernel" "$out/rxe-$kernel" &
-	running[$kernel]=$!
-done
-for kernel; do
+# In the background, so that a signal is heard at once.
+run() { # command...: sets rc
 	rc=0
-	wait "${running[$kernel]}" || rc=$?
-	unset "running[$kernel]"
+	"$@" &
+	running=$!
+	wait $running || rc=$?
+	running=''
+}
+
+for kernel; do
+	start=$SECONDS
+	run "$here/suite.sh" "$build" "$kernel" "$out/rxe-$kernel"
 	suite_has_ended "$kernel" $rc
-done
-echo "$((SECONDS - start)) s for the suite"
-for kernel; do
-	"$here/interop.sh" "$build" "$kernel" "${INTEROP:-short}" >"$out/programs-$kernel.txt" 2>&1 &
-	running[$kernel]=$!
-	rc=0
-	wait $! || rc=$?
-	unset "running[$kernel]"
+	echo "$((SECONDS - start)) s for the suite"
+	run "$here/interop.sh" "$build" "$kernel" "${INTEROP:-short}" >"$out/programs-$kernel.txt" 2>&1
 	cat "$out/programs-$kernel.txt"
 	[ $rc = 127 ] || result "programs between ref0 and rxe of $kernel" "$([ $rc = 0 ] || echo "exit code $rc")"
+	echo "$((SECONDS - start)) s for rxe of $kernel"
 done
 echo "$passed passed, $failed failed" | tee "$out/summary"
 [ $failed = 0 ]

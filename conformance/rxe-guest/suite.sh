@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
 #
 # suite.sh BUILD_FOLDER KERNEL OUT [vs-conform ARGUMENTS] - the conformance suite on rxe of that kernel in a guest: vs-agent in it makes
-# the verbs calls, the peer is on the other side of its wire. Known deviations are those of
+# the verbs calls, the peer is on the other side of its wire. Cases wait most of the time, so there are VS_GUESTS (4) guests, each with a peer of its own. Known deviations are those of
 # conformance/profiles/rxe-KERNEL.deviations. Cases that have killed kernels run, too: a guest that dies costs the
 # case, and another one is started. Reports: OUT.txt, OUT.json, OUT.html, OUT.tap; consoles of guests with something to say: OUT.console.*
 #
@@ -11,7 +11,7 @@ set -euo pipefail
 build=$(cd "${1:?which build folder?}" && pwd) kernel=${2:?which kernel?} out=${3:?which report?}
 shift 3
 here=$(cd "$(dirname "$0")" && pwd)
-tmp=$(mktemp -d) conform='' rc=0
+guests=${VS_GUESTS:-4} tmp=$(mktemp -d) conform='' rc=0
 # shellcheck disable=SC2317,SC2015 # called by the trap
 finish() {
 	# The agent's command is told by the death of vs-conform, and its guest by that.
@@ -26,8 +26,8 @@ trap 'exit 143' TERM HUP
 
 known=$here/../profiles/rxe-$kernel.deviations
 rm -f "$out".*
-"$build/bin/vs-conform" --agent "exec '$here/agent.sh' '$build' '$kernel' '$tmp'" --device rxe0 --jobs 1 --budget 120 --hazardous \
-	--peer "unix:$tmp/peer,remote=$tmp/guest,ip=10.77.0.2,ip6=fd77::2" --deviations "$known" \
+"$build/bin/vs-conform" --agent "exec '$here/agent.sh' '$build' '$kernel' '$tmp'" --device rxe0 --jobs "$guests" --budget 120 --hazardous \
+	--peer "unix:$tmp/peer.%,remote=$tmp/guest.%,count=$guests,ip=10.77.0.2,ip6=fd77::2" --deviations "$known" \
 	--json "$out.json" --html "$out.html" --tap "$out.tap" "$@" >"$out.txt" 2>&1 &
 conform=$!
 wait $conform || rc=$?

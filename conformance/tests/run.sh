@@ -132,6 +132,7 @@ expect 2 "a MAC of a group" "the MAC address of a group" --peer raw:eth0,mac=01:
 expect 2 "a VLAN that is none" "vlan=4095: it is a number from 1 to 4094" --peer raw:eth0,vlan=4095
 expect 2 "a key of a peer that is none" "colour=red: it is one of ip=, ip6=" --peer raw:eth0,colour=red
 expect 2 "a socket without its other end" "it needs remote=PATH" --peer unix:x,ip=10.0.0.1
+expect 2 "several peers at one socket" "a % in both paths becomes the number of each" --peer unix:x,remote=y,ip=10.0.0.1,count=2
 expect 2 "a path too long" "unix: takes a path of 1 to 107 bytes" --peer "unix:$(printf '%0110d' 0),ip=10.0.0.1"
 expect 2 "more processes than peers" "--jobs 2: --peer raw:eth0,ip=10.0.0.1 is for 1 process" --device ref0 -j 2 --peer raw:eth0,ip=10.0.0.1
 expect 2 "an encapsulation that is none" "--encap x: it is one of" --encap x
