@@ -39,6 +39,8 @@ suite_has_ended() { # kernel, exit code
 	[ ! -e "$report.tap" ] || n=$(rows "$report.tap")
 	if [ "$2" != 0 ]; then
 		wrong="vs-conform ended with $2"
+	elif tail -n 1 "$report.txt" | grep -q XPASS; then
+		wrong="what is known of it holds: conformance/profiles/rxe-$1.deviations has a line too many"
 	elif [ "$n" -lt $ROWS ]; then
 		wrong="fewer than $ROWS rows were executed"
 	fi
