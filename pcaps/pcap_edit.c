@@ -358,6 +358,12 @@ static int run(struct edit *e, struct vs_capture *c)
 			e->lost++;
 			continue;
 		}
+		if (vp_writer_kind(vs_capture_linktype(c)) != kind)
+			return vp_fail(CMD,
+				       "%s: frame %" PRIu64
+				       " has link type %s, unlike those before, and a pcap has one: "
+				       "'vs-pcap convert' makes Ethernet of all",
+				       e->in, f.number, vs_capture_linktype(c));
 		ret = edit_frame(e, &f);
 		if (ret != VP_OK)
 			return ret;

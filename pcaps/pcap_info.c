@@ -32,7 +32,8 @@ struct flow {
 
 struct summary {
 	const char *path;
-	const char *format, *linktype;
+	const char *format, *linktype; /* link type of the newest frame */
+	char linktypes[128];           /* of all of them */
 	struct vs_capture_stats stats;
 	uint64_t icrc[3], vcrc[3];  /* by enum vs_crc_status */
 	uint64_t raw;               /* InfiniBand without BTH: in no flow */
@@ -160,6 +161,21 @@ static bool count(struct summary *s, const struct vs_frame *fr, const struct vs_
 	return count_packet(s, fr->time_ns, fr->wirelen, p, icrc);
 }
 
+/* Interfaces of a pcapng have link types of their own: their names, once each, as they are met. */
+static void add_linktype(struct summary *s, const char *name)
+{
+	const char *at = strstr(s->linktypes, name);
+	const size_t len = strlen(s->linktypes), n = strlen(name);
+
+	if (name == s->linktype)
+		return;
+	s->linktype = name;
+	while (at != NULL && ((at > s->linktypes && at[-1] != ' ') || (at[n] != '\0' && at[n] != ',')))
+		at = strstr(at + 1, name);
+	if (at == NULL)
+		snprintf(s->linktypes + len, sizeof(s->linktypes) - len, "%s%s", len > 0 ? ", " : "", name);
+}
+
 /* VP_OK; VP_FAILED: damaged, what was read before is counted; VP_USAGE: can't be opened, nothing to print. */
 static int read_file(struct summary *s, const char *path)
 {
@@ -178,6 +194,7 @@ static int read_file(struct summary *s, const char *path)
 		s->first_ns = s->stats.frames == 0 || f.time_ns < s->first_ns ? f.time_ns : s->first_ns;
 		s->last_ns = s->stats.frames == 0 || f.time_ns > s->last_ns ? f.time_ns : s->last_ns;
 		s->stats.frames++;
+		add_linktype(s, vs_capture_linktype(c));
 		ret = vs_pkt_parse(&p, f.link, f.ethertype, f.data, f.caplen, f.wirelen, 0);
 		if (ret == VS_ERR_NOT_RDMA) {
 			s->stats.other++;
@@ -195,7 +212,8 @@ static int read_file(struct summary *s, const char *path)
 		}
 	}
 	s->format = vs_capture_format(c);
-	s->linktype = vs_capture_linktype(c);
+	if (s->linktypes[0] == '\0') /* no frame is there */
+		add_linktype(s, vs_capture_linktype(c));
 	vs_capture_close(c);
 	if (ret != 0) {
 		vp_fail(CMD, "%s", err.text);
@@ -271,7 +289,7 @@ static void print_text(const struct summary *s)
 
 	for (const char *c = s->path; *c; c++)
 		putchar((unsigned char)*c < 0x20 || *c == 0x7f ? '?' : *c);
-	printf(": %s, %s\n", s->format, s->linktype);
+	printf(": %s, %s\n", s->format, s->linktypes);
 	printf("  frames: %" PRIu64 ", RDMA %" PRIu64 ", other %" PRIu64 ", snapped %" PRIu64 ", broken %" PRIu64 "\n",
 	       n->frames, n->rdma, n->other, n->snapped, n->broken);
 	if (n->frames > 0) {
@@ -342,7 +360,7 @@ static json_t *summary_json(const struct summary *s)
 		json_array_append_new(flows, flow_json(f));
 	json_object_set_new(j, "file", path ? path : json_string("?")); /* no UTF-8 */
 	json_object_set_new(j, "format", json_string(s->format));
-	json_object_set_new(j, "linktype", json_string(s->linktype));
+	json_object_set_new(j, "linktype", json_string(s->linktypes));
 	json_object_set_new(j, "frames", number(s->stats.frames));
 	json_object_set_new(j, "rdma", number(s->stats.rdma));
 	json_object_set_new(j, "other", number(s->stats.other));

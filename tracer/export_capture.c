@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /* export_capture.c - the frames of a trace's capture, all or those of a span and a queue pair. Nothing is made up. */
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -34,7 +35,7 @@ static int kind_of(const char *linktype)
 		       : -1;
 }
 
-static int copy(struct vs_capture *in, struct vs_writer *w, const uint8_t *want, uint32_t last)
+static int copy(struct vs_capture *in, int kind, struct vs_writer *w, const uint8_t *want, uint32_t last)
 {
 	struct vs_io_error err = {0};
 	struct vs_frame f;
@@ -43,6 +44,13 @@ static int copy(struct vs_capture *in, struct vs_writer *w, const uint8_t *want,
 	while (rc == 1 && (rc = vs_capture_next(in, &f, &err)) == 1) {
 		if (f.number > last || want[f.number] == 0)
 			continue;
+		if (kind_of(vs_capture_linktype(in)) != kind) {
+			vs_writer_abort(w);
+			return vt_fail(CMD,
+				       "frame %" PRIu64 " has link type %s, unlike those before, and a pcap has one: "
+				       "convert the capture with 'vs-pcap convert' first",
+				       f.number, vs_capture_linktype(in));
+		}
 		if (vs_writer_put(w, f.time_ns, f.data, f.caplen, f.wirelen, &err) != VS_OK)
 			rc = VS_ERR_IO;
 	}
@@ -73,7 +81,7 @@ static int export_from(const char *path, const struct vt_model *m, const struct 
 	else if ((w = vs_writer_open(o->out != NULL ? o->out : "-", (enum vs_writer_kind)kind, &err)) == NULL)
 		rc = vt_fail(CMD, "%s", err.text);
 	else
-		rc = copy(in, w, want, last);
+		rc = copy(in, kind, w, want, last);
 	free(want);
 	vs_capture_close(in);
 	return rc;

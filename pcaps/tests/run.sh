@@ -68,6 +68,22 @@ info_counts_what_comes_before_the_damage() {
 	expect_out '"frames": 2,'
 }
 
+# A pcapng holds what several interfaces saw, of different kinds; a pcap has one.
+link_types_are_mixed_in_a_pcapng_and_converted_into_one() {
+	"$vp" convert "$one" -o "$tmp/ib.pcap" --encap ib >/dev/null
+	mergecap -a -w "$tmp/mixed.pcapng" "$one" "$tmp/ib.pcap"
+	run "$vp" info "$tmp/mixed.pcapng"
+	expect_rc 0
+	expect_out ': pcapng, EN10MB, ERF'
+	expect_out "ICRC: $((2 * $(wc -l <"$tmp/one.list"))) good, 0 bad, 0 unverified"
+	run "$vp" edit "$tmp/mixed.pcapng" -o "$tmp/never.pcap"
+	expect_rc 2
+	expect_err "has link type ERF, unlike those before"
+	[ ! -e "$tmp/never.pcap" ]
+	"$vp" convert "$tmp/mixed.pcapng" -o "$tmp/all.pcap" --encap rocev2-ipv4 >/dev/null
+	[ "$("$cmp" list "$tmp/all.pcap" | wc -l)" = $((2 * $(wc -l <"$tmp/one.list"))) ]
+}
+
 # ---- convert ----
 
 super_packets_are_taken_apart_or_left_alone() {

@@ -10,10 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "io/internal.h"
-#include "io/pcapng.h"
+#include "io/blocks.h"
 
-#define GROW 4096u
 #define PCAP_HEAD 24u
 #define PCAP_RECORD 16u
 #define PCAP_RECORD_OLD 24u /* of the patch of 1999 */
@@ -22,94 +20,24 @@
 #define LINKTYPE_ERF 197
 #define NS_PER_S 1000000000u
 #define US_PER_S 1000000u
-#define HERE "the file is damaged from here on, the frames before are good"
 
 struct vs_copy {
 	char *name, *mark;
-	FILE *in, *file;
+	FILE *in;
 	struct vs_stream *stream;
 	struct vs_writer *out;
 	/* pcap */
 	bool is_pcap, pcap_big, old_records;
 	uint64_t pcap_per_s;
-	/* pcapng */
-	struct vs_ng_section section;
-	uint8_t *block; /* the newest one */
-	size_t room;
-	uint32_t len;
-	bool held; /* it is a packet, and not written yet */
+	/* pcapng, which the records of a pcap become too */
+	struct vs_blocks b;
+	bool held; /* the newest block is a packet, and not written yet */
 	bool bare; /* one that has no place for comments */
 	uint8_t *notes;
 	size_t notes_len, notes_room;
-	struct vs_copy_stats stats;
-	int ended; /* 1 while blocks may follow; then what vs_copy_next answers */
-	struct vs_io_error error;
+	struct vs_copy_stats stats; /* the frames are counted in `b` */
+	int ended;                  /* 1 while blocks may follow; then what vs_copy_next answers */
 };
-
-/* ---- reading ---- */
-
-static bool make_room(uint8_t **b, size_t *room, size_t want)
-{
-	uint8_t *grown;
-
-	if (want <= *room)
-		return true;
-	want = (want + GROW) / GROW * GROW;
-	grown = realloc(*b, want);
-	if (grown == NULL)
-		return false;
-	*b = grown;
-	*room = want;
-	return true;
-}
-
-static unsigned long long next_frame(const struct vs_copy *c)
-{
-	return c->stats.frames + 1;
-}
-
-/* What is wrong with the next frame, or the block that stands before it. */
-static int damaged(struct vs_copy *c, const char *what)
-{
-	const char *fault = vs_stream_fault(c->stream);
-
-	return vs_io_fail(&c->error, VS_ERR_IO, next_frame(c), c->name, "frame %llu can't be read: %s", next_frame(c),
-			  fault != NULL ? fault : what);
-}
-
-static int cut_short(struct vs_copy *c)
-{
-	return damaged(c, "the file ends inside it: copy it again");
-}
-
-static int no_memory(struct vs_copy *c)
-{
-	return vs_io_fail(&c->error, VS_ERR_IO, next_frame(c), c->name, "frame %llu can't be read: no memory",
-			  next_frame(c));
-}
-
-/*
- * `n` bytes behind what is in the block, asked for in parts: memory is taken for what is there, not for what a length
- * promises. 1, 0: the file ends here, negative: inside.
- */
-static int get(struct vs_copy *c, size_t n)
-{
-	const size_t part = 65536, first = n;
-
-	while (n > 0) {
-		const size_t want = n < part ? n : part;
-		size_t got;
-
-		if (!make_room(&c->block, &c->room, c->len + want))
-			return no_memory(c);
-		got = fread(c->block + c->len, 1, want, c->file);
-		c->len += (uint32_t)got;
-		n -= got;
-		if (got < want)
-			return n == first && vs_stream_fault(c->stream) == NULL ? 0 : cut_short(c);
-	}
-	return 1;
-}
 
 /* ---- pcap in ---- */
 
@@ -126,7 +54,7 @@ static int begin_pcap(struct vs_copy *c, struct vs_io_error *err)
 	uint32_t magic, link;
 	size_t n;
 
-	if (len < PCAP_HEAD || fread(skipped, sizeof(skipped), 1, c->file) != 1)
+	if (len < PCAP_HEAD || fread(skipped, sizeof(skipped), 1, c->b.file) != 1)
 		return vs_io_fail(err, VS_ERR_IO, 0, c->name, "ends inside the file header: copy it again");
 	c->pcap_big = head[0] == 0xa1;
 	magic = pcap32(c, head);
@@ -137,8 +65,8 @@ static int begin_pcap(struct vs_copy *c, struct vs_io_error *err)
 		return vs_io_fail(err, VS_ERR_UNSUPPORTED, 0, c->name, "link type %u has no place in a pcapng", link);
 	resolution = c->pcap_per_s == NS_PER_S || link == LINKTYPE_ERF ? 9 : 6;
 	n = vs_ng_put_headers(blocks, (uint16_t)link, pcap32(c, head + 16), resolution);
-	vs_ng_section_begin(&c->section, false);
-	if (!vs_ng_interface_add(&c->section, (uint16_t)link, pcap32(c, head + 16), resolution, 0))
+	vs_ng_section_begin(&c->b.section, false);
+	if (!vs_ng_interface_add(&c->b.section, (uint16_t)link, pcap32(c, head + 16), resolution, 0))
 		return vs_io_fail(err, VS_ERR_IO, 0, c->name, "can't be read: no memory");
 	return vs_writer_block(c->out, blocks, n, err);
 }
@@ -149,8 +77,8 @@ static int begin_pcap(struct vs_copy *c, struct vs_io_error *err)
  */
 static uint64_t record_time(const struct vs_copy *c, uint32_t sec, uint32_t part, uint32_t caplen, uint32_t wirelen)
 {
-	const struct vs_ng_interface *i = &c->section.interface[0];
-	struct vs_frame f = {.time_ns = -1, .caplen = caplen, .wirelen = wirelen, .data = c->block + VS_NG_EPB_HEAD};
+	const struct vs_ng_interface *i = &c->b.section.interface[0];
+	struct vs_frame f = {.time_ns = -1, .caplen = caplen, .wirelen = wirelen, .data = c->b.block + VS_NG_EPB_HEAD};
 
 	if (i->linktype == LINKTYPE_ERF)
 		vs_link_peel(LINKTYPE_ERF, &f);
@@ -165,65 +93,46 @@ static int next_record(struct vs_copy *c)
 	uint32_t sec, part, caplen, wirelen;
 	int ret;
 
-	c->len = 0;
-	ret = get(c, head);
+	c->b.len = 0;
+	ret = vs_blocks_get(&c->b, head);
 	if (ret != 1)
 		return ret;
-	sec = pcap32(c, c->block);
-	part = pcap32(c, c->block + 4);
-	caplen = pcap32(c, c->block + 8);
-	wirelen = pcap32(c, c->block + 12);
+	sec = pcap32(c, c->b.block);
+	part = pcap32(c, c->b.block + 4);
+	caplen = pcap32(c, c->b.block + 8);
+	wirelen = pcap32(c, c->b.block + 12);
 	if (caplen > PCAP_PACKET_MAX)
-		return damaged(c, "its length is impossible: " HERE);
-	c->len = VS_NG_EPB_HEAD;
-	ret = caplen > 0 ? get(c, caplen) : 1;
+		return vs_blocks_damaged(&c->b, "its length is impossible: " VS_DAMAGED_HERE);
+	c->b.len = VS_NG_EPB_HEAD;
+	ret = caplen > 0 ? vs_blocks_get(&c->b, caplen) : 1;
 	if (ret != 1)
-		return ret < 0 ? ret : cut_short(c);
-	if (!make_room(&c->block, &c->room, (size_t)c->len + 3 + 4))
-		return no_memory(c);
-	c->len = vs_ng_put_epb(c->block, record_time(c, sec, part, caplen, wirelen), caplen, wirelen);
+		return ret < 0 ? ret : vs_blocks_cut(&c->b);
+	if (!vs_io_room(&c->b.block, &c->b.room, (size_t)c->b.len + 3 + 4))
+		return vs_blocks_no_memory(&c->b);
+	c->b.len = vs_ng_put_epb(c->b.block, record_time(c, sec, part, caplen, wirelen), caplen, wirelen);
 	return 1;
 }
 
-/* ---- pcapng in ---- */
-
-/* 1: the next block is in `block`; its lengths agree and its section is known. */
-static int next_block(struct vs_copy *c)
+/* The next block, or record as a block. As vs_blocks_next. */
+static int next_block(struct vs_copy *c, struct vs_ng_packet *p)
 {
-	bool section;
-	uint32_t len;
 	int ret;
 
-	c->len = 0;
-	ret = get(c, 8);
-	if (ret != 1)
-		return ret;
-	section = vs_ng_get32(c->block, false) == VS_NG_SHB;
-	if (section && (ret = get(c, 4)) != 1)
-		return ret < 0 ? ret : cut_short(c);
-	if (section && !vs_ng_byte_order(c->block + 8, &c->section.big))
-		return damaged(c, "the section before it has no byte order: " HERE);
-	len = vs_ng_get32(c->block + 4, c->section.big);
-	if (len < (section ? VS_NG_SHB_MIN : VS_NG_BLOCK_MIN) || len > VS_NG_BLOCK_MAX || len % 4 != 0)
-		return damaged(c, "a block has an impossible length: " HERE);
-	ret = get(c, len - c->len);
-	if (ret != 1)
-		return ret < 0 ? ret : cut_short(c);
-	if (vs_ng_get32(c->block + len - 4, c->section.big) != len)
-		return damaged(c, "a block ends with another length than it begins with: " HERE);
-	return 1;
-}
-
-static int next_of_either(struct vs_copy *c)
-{
-	return c->is_pcap ? next_record(c) : next_block(c);
+	if (!c->is_pcap)
+		return vs_blocks_next(&c->b, p);
+	ret = next_record(c);
+	if (ret == 1) {
+		vs_ng_parse(&c->b.section, c->b.block, c->b.len, p);
+		c->b.frames++;
+	}
+	return ret;
 }
 
 /* ---- writing ---- */
 
 static int put(struct vs_copy *c)
 {
-	return vs_writer_block(c->out, c->block, c->len, &c->error);
+	return vs_writer_block(c->out, c->b.block, c->b.len, &c->b.error);
 }
 
 /* The packet that is held, with its comments. */
@@ -239,9 +148,9 @@ static int put_held(struct vs_copy *c)
 		c->notes_len = 0;
 		return put(c);
 	}
-	if (!make_room(&c->block, &c->room, (size_t)c->len + c->notes_len + 8))
-		return no_memory(c);
-	c->len = vs_ng_put_comments(c->block, c->len, c->section.big, c->notes, c->notes_len, c->mark, marked);
+	if (!vs_io_room(&c->b.block, &c->b.room, (size_t)c->b.len + c->notes_len + 8))
+		return vs_blocks_no_memory(&c->b);
+	c->b.len = vs_ng_put_comments(c->b.block, c->b.len, c->b.section.big, c->notes, c->notes_len, c->mark, marked);
 	c->notes_len = 0;
 	return put(c);
 }
@@ -249,44 +158,9 @@ static int put_held(struct vs_copy *c)
 /* A block that is no packet. */
 static int pass(struct vs_copy *c, const struct vs_ng_packet *p)
 {
-	const char *why = NULL;
-
-	switch (p->kind) {
-	case VS_NG_IS_SECTION:
-		vs_ng_section_begin(&c->section, c->section.big);
-		memset(c->block + 16, 0xff, 8);
-		break;
-	case VS_NG_IS_INTERFACE:
-		if (!vs_ng_interface_read(&c->section, c->block, c->len))
-			return no_memory(c);
-		break;
-	case VS_NG_IS_RECORD: /* a frame for Wireshark, and no packet */
-		c->stats.frames++;
-		break;
-	case VS_NG_IS_DAMAGED:
-		why = p->why;
-		break;
-	default:
-		break;
-	}
-	return why != NULL ? damaged(c, why) : put(c);
-}
-
-static void hand_out(struct vs_copy *c, const struct vs_ng_packet *p, struct vs_frame *f)
-{
-	*f = (struct vs_frame){.number = ++c->stats.frames,
-			       .time_ns = p->time_ns,
-			       .caplen = p->caplen,
-			       .wirelen = p->wirelen > p->caplen ? p->wirelen : p->caplen,
-			       .data = p->data};
-	c->held = true;
-	c->bare = p->kind == VS_NG_IS_BARE_PACKET;
-	if (vs_link_name(p->linktype) != NULL) {
-		vs_link_peel(p->linktype, f);
-	} else {
-		f->link = VS_LINK_ETHERTYPE;
-		f->ethertype = 0;
-	}
+	if (p->kind == VS_NG_IS_SECTION)
+		memset(c->b.block + 16, 0xff, 8); /* the length of the section, which changes, may be left open */
+	return put(c);
 }
 
 /* ---- the calls of vs/pktio.h ---- */
@@ -294,13 +168,13 @@ static void hand_out(struct vs_copy *c, const struct vs_ng_packet *p, struct vs_
 static int next(struct vs_copy *c, struct vs_frame *f)
 {
 	int ret = put_held(c);
+	struct vs_ng_packet p;
 
-	while (ret == VS_OK && (ret = next_of_either(c)) == 1) {
-		struct vs_ng_packet p;
-
-		vs_ng_parse(&c->section, c->block, c->len, &p);
+	while (ret == VS_OK && (ret = next_block(c, &p)) == 1) {
 		if (p.kind == VS_NG_IS_PACKET || p.kind == VS_NG_IS_BARE_PACKET) {
-			hand_out(c, &p, f);
+			vs_blocks_frame(&c->b, &p, f);
+			c->held = true;
+			c->bare = p.kind == VS_NG_IS_BARE_PACKET;
 			return 1;
 		}
 		ret = pass(c, &p);
@@ -320,7 +194,7 @@ int vs_copy_next(struct vs_copy *c, struct vs_frame *f, struct vs_io_error *err)
 		c->ended = ret;
 	}
 	if (err != NULL)
-		*err = c->error;
+		*err = c->b.error;
 	return c->ended;
 }
 
@@ -338,12 +212,12 @@ int vs_copy_comment(struct vs_copy *c, const char *text)
 	/* more would not fit the length of a block */
 	if (c->notes_len + padded + 4 > VS_NG_NOTES_MAX)
 		return VS_ERR_NOSPACE;
-	if (!make_room(&c->notes, &c->notes_room, c->notes_len + padded + 4))
+	if (!vs_io_room(&c->notes, &c->notes_room, c->notes_len + padded + 4))
 		return VS_ERR_NOSPACE;
 	at = c->notes + c->notes_len;
 	memset(at, 0, padded + 4);
-	vs_ng_put16(at, VS_NG_OPT_COMMENT, c->section.big);
-	vs_ng_put16(at + 2, (uint32_t)len, c->section.big);
+	vs_ng_put16(at, VS_NG_OPT_COMMENT, c->b.section.big);
+	vs_ng_put16(at + 2, (uint32_t)len, c->b.section.big);
 	if (marked > 0)
 		memcpy(at + 4, c->mark, marked < len ? marked : len);
 	if (len > marked)
@@ -355,18 +229,18 @@ int vs_copy_comment(struct vs_copy *c, const char *text)
 
 struct vs_copy_stats vs_copy_stats(const struct vs_copy *c)
 {
-	return c->stats;
+	struct vs_copy_stats stats = c->stats;
+
+	stats.frames = c->b.frames;
+	return stats;
 }
 
 static void copy_free(struct vs_copy *c)
 {
-	if (c->file != NULL)
-		fclose(c->file);
+	vs_blocks_end(&c->b);
 	vs_stream_free(c->stream);
 	if (c->in != NULL && c->in != stdin)
 		fclose(c->in);
-	vs_ng_section_end(&c->section);
-	free(c->block);
 	free(c->notes);
 	free(c->mark);
 	free(c->name);
@@ -380,7 +254,7 @@ int vs_copy_close(struct vs_copy *c, struct vs_io_error *err)
 
 	if (ret == VS_OK && held != VS_OK) {
 		if (err != NULL)
-			*err = c->error;
+			*err = c->b.error;
 		ret = held;
 	}
 	copy_free(c);
@@ -411,9 +285,9 @@ struct vs_copy *vs_copy_open_stream(FILE *in, const char *name, const char *to, 
 		c->name = strdup(name);
 		c->mark = mark != NULL ? strdup(mark) : NULL;
 		c->stream = vs_stream_new(in);
-		c->file = c->stream != NULL ? vs_stream_file(c->stream) : NULL;
 	}
-	if (c == NULL || c->name == NULL || c->file == NULL || (mark != NULL && c->mark == NULL)) {
+	if (c == NULL || c->name == NULL || c->stream == NULL || !vs_blocks_begin(&c->b, c->stream, c->name) ||
+	    (mark != NULL && c->mark == NULL)) {
 		vs_io_fail(err, VS_ERR_IO, 0, name, "can't be read: no memory");
 		if (c == NULL && in != stdin)
 			fclose(in);

@@ -5,9 +5,10 @@
  *   error.c   one line of text per error
  *   stream.c  bytes of a capture file: gzip taken off, faults remembered
  *   link.c    link types: which are read, and taking their headers off
- *   reader.c  records, through libpcap
+ *   reader.c  records: of a pcap through libpcap, of a pcapng through blocks.c
  *   writer.c  pcap and ERF out, whole or not at all
- *   pcapng.c  blocks of a pcapng file
+ *   pcapng.c  layouts of the blocks of a pcapng file
+ *   blocks.c  these blocks, one after the other
  *   copy.c    a capture into a pcapng, with comments on its packets
  */
 #ifndef VS_IO_INTERNAL_H

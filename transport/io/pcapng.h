@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * pcapng.h - blocks of a pcapng file (draft-ietf-opsawg-pcapng): the layouts that copy.c needs.
+ * pcapng.h - blocks of a pcapng file (draft-ietf-opsawg-pcapng): layouts. blocks.c walks over a file.
  *
  * A block is its type, its length, a body padded to 32 bits, and its length again. The byte order is that of its
  * section. Options are code, length, value padded to 32 bits; code 0 ends them.

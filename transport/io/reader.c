@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * reader.c - capture files in: libpcap reads the records, we take the link headers off, count, and
- * say clearly where a file is broken.
+ * reader.c - capture files in: libpcap reads the records of a pcap, blocks.c those of a pcapng (libpcap stops where
+ * interfaces differ in link type or snap length); we take the link headers off, count, and say clearly where a file
+ * is broken.
  *
  * Rules: frames before a fault are delivered; an error names the first record that could not be
  * read; after an error or the end of file the same answer is given again.
@@ -13,7 +14,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "io/internal.h"
+#include "io/blocks.h"
 
 #define READ_HERE "Ethernet, Linux SLL and SLL2, raw IP, ERF and InfiniBand are read"
 
@@ -21,10 +22,12 @@ struct vs_capture {
 	char *name;
 	FILE *in;
 	struct vs_stream *stream;
-	pcap_t *pcap;
-	bool is_pcap; /* not pcapng: seconds have 32 bits */
-	int dlt;
-	int ended; /* 1 while records may follow; then what vs_capture_next answers */
+	pcap_t *pcap;            /* NULL: a pcapng */
+	struct vs_blocks blocks; /* of a pcapng */
+	struct vs_ng_packet first;
+	bool waits; /* `first` was read by opening and is to be handed out */
+	int dlt;    /* of the newest frame */
+	int ended;  /* 1 while records may follow; then what vs_capture_next answers */
 	struct vs_io_error error;
 	struct vs_capture_stats stats;
 };
@@ -79,10 +82,17 @@ int vs_io_check_head(const struct vs_stream *s, const char *name, struct vs_io_e
 	return 0;
 }
 
+static int no_link_type(const struct vs_capture *c, struct vs_io_error *err)
+{
+	const char *name = pcap_datalink_val_to_name(c->dlt);
+
+	return vs_io_fail(err, VS_ERR_UNSUPPORTED, 0, c->name, "link type %d (%s) is not read: %s", c->dlt,
+			  name ? name : "unknown to libpcap", READ_HERE);
+}
+
 static int open_pcap(struct vs_capture *c, struct vs_io_error *err)
 {
 	char text[PCAP_ERRBUF_SIZE] = "";
-	const char *name;
 	FILE *f = vs_stream_file(c->stream);
 
 	if (!f)
@@ -96,16 +106,51 @@ static int open_pcap(struct vs_capture *c, struct vs_io_error *err)
 				  fault ? fault : text, "the file is damaged, copy it again");
 	}
 	c->dlt = pcap_datalink(c->pcap);
-	if (vs_link_name(c->dlt))
-		return 0;
-	name = pcap_datalink_val_to_name(c->dlt);
-	return vs_io_fail(err, VS_ERR_UNSUPPORTED, 0, c->name, "link type %d (%s) is not read: %s", c->dlt,
-			  name ? name : "unknown to libpcap", READ_HERE);
+	return vs_link_name(c->dlt) ? 0 : no_link_type(c, err);
+}
+
+static bool is_packet(const struct vs_ng_packet *p)
+{
+	return p->kind == VS_NG_IS_PACKET || p->kind == VS_NG_IS_BARE_PACKET;
+}
+
+/* The first interface whose link type is read, or else the first one. False: there is none. */
+static bool choose_link_type(struct vs_capture *c)
+{
+	const struct vs_ng_section *s = &c->blocks.section;
+
+	for (uint32_t i = 0; i < s->n; i++)
+		if (i == 0 || (!vs_link_name(c->dlt) && vs_link_name(s->interface[i].linktype)))
+			c->dlt = s->interface[i].linktype;
+	return s->n > 0;
+}
+
+/* Reads as far as the first packet: until there it is known whether there is anything for us. */
+static int open_pcapng(struct vs_capture *c, struct vs_io_error *err)
+{
+	int ret;
+
+	if (!vs_blocks_begin(&c->blocks, c->stream, c->name))
+		return vs_io_fail(err, VS_ERR_IO, 0, c->name, "can't be read: no memory");
+	do
+		ret = vs_blocks_next(&c->blocks, &c->first);
+	while (ret == 1 && !is_packet(&c->first));
+	c->waits = ret == 1;
+	if (!choose_link_type(c))
+		return vs_io_fail(err, VS_ERR_IO, 0, c->name, "the file header can't be read: %s",
+				  ret < 0 ? c->blocks.why : "no interface is described, so nothing was captured");
+	if (!vs_link_name(c->dlt))
+		return no_link_type(c, err);
+	if (ret <= 0)
+		c->ended = ret;
+	c->error = c->blocks.error;
+	return 0;
 }
 
 struct vs_capture *vs_capture_open_stream(FILE *in, const char *name, struct vs_io_error *err)
 {
 	struct vs_capture *c = calloc(1, sizeof(*c));
+	const uint8_t *head;
 	size_t len;
 
 	vs_io_ok(err);
@@ -122,8 +167,9 @@ struct vs_capture *vs_capture_open_stream(FILE *in, const char *name, struct vs_
 		vs_capture_close(c);
 		return NULL;
 	}
-	c->is_pcap = vs_stream_is_pcap(vs_stream_head(c->stream, &len), VS_STREAM_HEAD);
-	if (vs_io_check_head(c->stream, c->name, err) != 0 || open_pcap(c, err) != 0) {
+	head = vs_stream_head(c->stream, &len);
+	if (vs_io_check_head(c->stream, c->name, err) != 0 ||
+	    (vs_stream_is_pcap(head, len) ? open_pcap(c, err) : open_pcapng(c, err)) != 0) {
 		vs_capture_close(c);
 		return NULL;
 	}
@@ -159,76 +205,74 @@ struct vs_capture *vs_capture_open(const char *path, struct vs_io_error *err)
 
 /* ---- records ---- */
 
-/* What to do about a record that libpcap does not read; `text` is what it says. *code: its vs_err. */
-static const char *record_advice(const struct vs_capture *c, const char *text, int *code)
-{
-	const char *name;
-	int type;
-
-	*code = VS_ERR_IO;
-	if (strncmp(text, "truncated", 9) == 0)
-		return "the file ends inside it: copy it again, or keep the frames before it with editcap";
-	if (sscanf(text, "an interface has a type %d different", &type) != 1) {
-		if (strncmp(text, "an interface has a snapshot length", 34) != 0)
-			return "the file is damaged from here on, the frames before are good";
-		*code = VS_ERR_UNSUPPORTED;
-		return "this pcapng has interfaces with different snap lengths: convert it with editcap -F pcap";
-	}
-	*code = VS_ERR_UNSUPPORTED;
-	name = vs_link_name(type);
-	/* libpcap stores raw IP as 12 and takes the 101 of a second interface for another type */
-	if (name && strcmp(name, vs_link_name(c->dlt)) == 0)
-		return "this pcapng has several raw IP interfaces: convert it with editcap -F pcap";
-	return "this pcapng mixes link types: split it, e.g. tshark -r IN -Y frame.interface_id==0 -w A.pcapng; "
-	       "editcap -F pcap -T ether A.pcapng A.pcap";
-}
-
-/* Why the next record can't be read, in our words where libpcap's would leave the user alone. */
+/* Why libpcap can't read the next record, in our words where its own would leave the user alone. */
 static int record_error(struct vs_capture *c, struct vs_io_error *err)
 {
-	const char *fault = vs_stream_fault(c->stream), *text = pcap_geterr(c->pcap), *advice;
+	const char *fault = vs_stream_fault(c->stream), *text = pcap_geterr(c->pcap), *advice = VS_DAMAGED_HERE;
 	unsigned long long n = c->stats.frames + 1;
-	int code;
 
 	if (fault)
 		return vs_io_fail(err, VS_ERR_IO, n, c->name, "frame %llu can't be read: %s", n, fault);
-	advice = record_advice(c, text, &code);
-	return vs_io_fail(err, code, n, c->name, "frame %llu can't be read (%s): %s", n, text, advice);
+	if (strncmp(text, "truncated", 9) == 0)
+		advice = "the file ends inside it: copy it again, or keep the frames before it with editcap";
+	return vs_io_fail(err, VS_ERR_IO, n, c->name, "frame %llu can't be read (%s): %s", n, text, advice);
 }
 
-static int64_t record_time_ns(const struct vs_capture *c, const struct pcap_pkthdr *h)
+static int64_t record_time_ns(const struct pcap_pkthdr *h)
 {
-	const int64_t limit = INT64_MAX / 1000000000 - 4000; /* room for a fraction that is none */
-	int64_t sec = h->ts.tv_sec;
+	/* 32 bits in the file; libpcap takes times after 2038 for negative ones */
+	const int64_t sec = (int64_t)(uint32_t)h->ts.tv_sec;
 
-	if (c->is_pcap)
-		sec = (int64_t)(uint32_t)sec; /* libpcap takes times after 2038 for negative ones */
-	if (sec > limit)
-		return INT64_MAX;
-	if (sec < -limit)
-		return INT64_MIN;
 	return sec * 1000000000 + h->ts.tv_usec; /* nanoseconds: that is the precision we asked for */
+}
+
+static int next_of_pcap(struct vs_capture *c, struct vs_frame *f)
+{
+	struct pcap_pkthdr *h;
+	const u_char *data;
+	const int ret = pcap_next_ex(c->pcap, &h, &data);
+
+	if (ret != 1)
+		return ret == PCAP_ERROR_BREAK ? 0 : record_error(c, &c->error);
+	f->number = c->stats.frames + 1;
+	f->time_ns = record_time_ns(h);
+	f->caplen = h->caplen;
+	f->wirelen = h->len > h->caplen ? h->len : h->caplen;
+	f->data = data;
+	vs_link_peel(c->dlt, f);
+	return 1;
+}
+
+static int next_of_pcapng(struct vs_capture *c, struct vs_frame *f)
+{
+	struct vs_ng_packet p = c->first;
+	int ret = 1;
+
+	if (!c->waits)
+		do
+			ret = vs_blocks_next(&c->blocks, &p);
+		while (ret == 1 && !is_packet(&p));
+	c->waits = false;
+	if (ret != 1) {
+		c->error = c->blocks.error;
+		return ret;
+	}
+	c->dlt = p.linktype;
+	vs_blocks_frame(&c->blocks, &p, f);
+	return 1;
 }
 
 int vs_capture_next(struct vs_capture *c, struct vs_frame *f, struct vs_io_error *err)
 {
-	struct pcap_pkthdr *h;
-	const u_char *data;
-	int ret;
-
 	if (c->ended == 1) {
-		ret = pcap_next_ex(c->pcap, &h, &data);
+		const int ret = c->pcap ? next_of_pcap(c, f) : next_of_pcapng(c, f);
+
 		if (ret == 1) {
 			vs_io_ok(err);
-			f->number = ++c->stats.frames;
-			f->time_ns = record_time_ns(c, h);
-			f->caplen = h->caplen;
-			f->wirelen = h->len > h->caplen ? h->len : h->caplen;
-			f->data = data;
-			vs_link_peel(c->dlt, f);
+			c->stats.frames = f->number;
 			return 1;
 		}
-		c->ended = ret == PCAP_ERROR_BREAK ? 0 : record_error(c, &c->error);
+		c->ended = ret;
 	}
 	if (err)
 		*err = c->error;
@@ -266,12 +310,14 @@ struct vs_capture_stats vs_capture_stats(const struct vs_capture *c)
 
 const char *vs_capture_format(const struct vs_capture *c)
 {
-	return c->is_pcap ? "pcap" : "pcapng";
+	return c->pcap ? "pcap" : "pcapng";
 }
 
 const char *vs_capture_linktype(const struct vs_capture *c)
 {
-	return vs_link_name(c->dlt);
+	const char *name = vs_link_name(c->dlt);
+
+	return name ? name : "unknown";
 }
 
 void vs_capture_close(struct vs_capture *c)
@@ -280,6 +326,7 @@ void vs_capture_close(struct vs_capture *c)
 		return;
 	if (c->pcap)
 		pcap_close(c->pcap);
+	vs_blocks_end(&c->blocks);
 	vs_stream_free(c->stream);
 	if (c->in != stdin)
 		fclose(c->in);

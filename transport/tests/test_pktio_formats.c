@@ -94,6 +94,76 @@ START_TEST(pcapng_skips_blocks_that_are_no_packets)
 }
 END_TEST
 
+/* Interfaces: raw IP, one that nobody reads, Ethernet with another snap length, raw IP again; a packet of each. */
+static void put_mixed(void)
+{
+	static const uint8_t ethernet[14] = {2, 0, 0, 0, 0, 2, 2, 0, 0, 0, 0, 1, 0x08, 0x00};
+	uint8_t framed[sizeof(ethernet) + sizeof(ack_ipv4)];
+
+	memcpy(framed, ethernet, sizeof(ethernet));
+	memcpy(framed + sizeof(ethernet), ack_ipv4, sizeof(ack_ipv4));
+	fresh(false);
+	put_shb(&file);
+	put_idb(&file, 105, 0, 9);
+	put_idb(&file, 101, 0, 9);
+	put_epb(&file, 0, 1, "wireless", 8, 8);
+	put_epb(&file, 1, 2, ack_ipv4, sizeof(ack_ipv4), sizeof(ack_ipv4));
+	put_idb(&file, 1, 96, 6);
+	put_idb(&file, 101, 64, 9);
+	put_epb(&file, 2, 3, framed, sizeof(framed), sizeof(framed));
+	put_epb(&file, 3, 4, ack_ipv4, sizeof(ack_ipv4), sizeof(ack_ipv4));
+}
+
+START_TEST(interfaces_of_a_pcapng_may_have_different_link_types)
+{
+	static const struct {
+		const char *linktype;
+		uint64_t number;
+		int64_t time_ns;
+		uint32_t caplen;
+	} want[] = {{"RAW", 2, 2, 48}, {"EN10MB", 3, 3000, 62}, {"RAW", 4, 4, 48}};
+	struct vs_capture *c;
+	struct vs_frame f;
+	struct vs_pkt p;
+
+	put_mixed();
+	c = open_good(save("mixed.pcapng", &file));
+	ck_assert_str_eq(vs_capture_linktype(c), "RAW");
+	for (size_t i = 0; i < sizeof(want) / sizeof(want[0]); i++) {
+		ck_assert_int_eq(vs_capture_next_pkt(c, &f, &p, 0, NULL), 1);
+		ck_assert_str_eq(vs_capture_linktype(c), want[i].linktype);
+		ck_assert_uint_eq(f.number, want[i].number);
+		ck_assert_int_eq(f.time_ns, want[i].time_ns);
+		ck_assert_uint_eq(f.caplen, want[i].caplen);
+		ck_assert_int_eq(vs_icrc_check(&p, f.data, NULL), VS_CRC_GOOD);
+	}
+	ck_assert_int_eq(vs_capture_next_pkt(c, &f, &p, 0, NULL), 0);
+	ck_assert_uint_eq(vs_capture_stats(c).frames, 4);
+	ck_assert_uint_eq(vs_capture_stats(c).other, 1);
+	vs_capture_close(c);
+}
+END_TEST
+
+START_TEST(sections_of_a_pcapng_have_interfaces_of_their_own)
+{
+	struct vs_capture *c;
+	struct vs_frame f;
+	struct vs_pkt p;
+
+	fresh(false);
+	put_shb(&file);
+	put_idb(&file, 229, 0, 9);
+	put_shb(&file);
+	put_idb(&file, 101, 0, 9);
+	put_epb(&file, 0, 2, ack_ipv4, sizeof(ack_ipv4), sizeof(ack_ipv4));
+	c = open_good(save("sections.pcapng", &file));
+	ck_assert_int_eq(vs_capture_next_pkt(c, &f, &p, 0, NULL), 1);
+	ck_assert_str_eq(vs_capture_linktype(c), "RAW");
+	ck_assert_uint_eq(f.number, 1);
+	vs_capture_close(c);
+}
+END_TEST
+
 START_TEST(a_record_longer_than_the_snap_length_is_kept_whole)
 {
 	struct vs_capture *c;
@@ -371,6 +441,8 @@ Suite *vs_suite(void)
 	tcase_add_loop_test(t, pcap_is_read_in_both_byte_orders_and_precisions, 0, 4);
 	tcase_add_loop_test(t, pcapng_is_read_in_both_byte_orders_and_any_precision, 0, 6);
 	tcase_add_test(t, pcapng_skips_blocks_that_are_no_packets);
+	tcase_add_test(t, interfaces_of_a_pcapng_may_have_different_link_types);
+	tcase_add_test(t, sections_of_a_pcapng_have_interfaces_of_their_own);
 	tcase_add_test(t, a_record_longer_than_the_snap_length_is_kept_whole);
 	tcase_add_loop_test(t, ethernet_with_and_without_tags_is_read, 0, 3);
 	tcase_add_loop_test(t, raw_ip_is_read_by_each_of_its_numbers, 0, 4);

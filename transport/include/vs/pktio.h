@@ -50,13 +50,15 @@ struct vs_capture_stats {
 
 /*
  * Opens `path` ("-": standard input). NULL with `err` filled when it can't be opened, is empty, is
- * no capture, or has a link type that this library does not read.
+ * no capture, or none of the link types that it has before its first frame is read by this library.
  */
 struct vs_capture *vs_capture_open(const char *path, struct vs_io_error *err);
 
 /*
  * 1: `f` is the next record; 0: clean end of file; negative vs_err: `err` says what and where, and
- * every later call says the same.
+ * every later call says the same. Interfaces of a pcapng may have different link types and snap lengths; frames of a
+ * link type that is not read are other traffic. `f->number` counts records that are no packets (journal entries, custom
+ * blocks), as Wireshark does.
  */
 int vs_capture_next(struct vs_capture *c, struct vs_frame *f, struct vs_io_error *err);
 
@@ -69,7 +71,11 @@ int vs_capture_next_pkt(struct vs_capture *c, struct vs_frame *f, struct vs_pkt 
 			struct vs_io_error *err);
 
 struct vs_capture_stats vs_capture_stats(const struct vs_capture *c);
-/* "pcap" or "pcapng", and the name of the link type ("EN10MB"); static. */
+/*
+ * "pcap" or "pcapng", and the name of the link type ("EN10MB") of the newest frame, which in a pcapng may be another
+ * one than that of the frame before; "unknown" when it is not read. Before any frame: of the first interface that is
+ * read. Static.
+ */
 const char *vs_capture_format(const struct vs_capture *c);
 const char *vs_capture_linktype(const struct vs_capture *c);
 void vs_capture_close(struct vs_capture *c); /* NULL is fine */
@@ -134,9 +140,7 @@ struct vs_copy;
 struct vs_copy *vs_copy_open(const char *from, const char *to, const char *mark, struct vs_io_error *err);
 
 /*
- * As vs_capture_next, save that interfaces of a pcapng may have different link types and snap lengths; frames of a link
- * type that is not read are other traffic. `f->number` counts records that are no packets (journal entries, custom
- * blocks), as Wireshark does. The frame before goes to `to`. After an error vs_copy_close keeps what was read.
+ * As vs_capture_next. The frame before goes to `to`. After an error vs_copy_close keeps what was read.
  */
 int vs_copy_next(struct vs_copy *c, struct vs_frame *f, struct vs_io_error *err);
 
