@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -12,6 +13,7 @@
 /* What is run can know the language: VS_LAB_LANG. */
 int vl_run(char *const argv[], const char *output)
 {
+	const struct rlimit busy = {20, 21};
 	pid_t pid;
 	int status = 0;
 
@@ -27,7 +29,8 @@ int vl_run(char *const argv[], const char *output)
 
 		if (output != NULL && (out < 0 || dup2(out, 1) < 0 || dup2(out, 2) < 0))
 			_exit(125);
-		(void)alarm(20); /* a program that does not end */
+		(void)setrlimit(RLIMIT_CPU, &busy); /* a program that does not end, */
+		(void)alarm(300);                   /* or waits; a machine may have other things to do */
 		execvp(argv[0], argv);
 		_exit(127);
 	}
@@ -37,7 +40,7 @@ int vl_run(char *const argv[], const char *output)
 }
 
 /* Warnings are part of the lesson; the compiler's own words are shown. VS_LAB_CFLAGS: more of them. */
-bool vl_compile(const struct vl_lab *lab, const char *source, const char *binary, bool quiet)
+static bool compile(const struct vl_lab *lab, const char *source, const char *binary, bool unit, bool quiet)
 {
 	const char *cc = getenv("CC") != NULL ? getenv("CC") : "cc", *more = getenv("VS_LAB_CFLAGS");
 	char include[PATH_MAX + 32], own[PATH_MAX + 32], check[PATH_MAX], flags[256], libs[VL_TEXT], *save = NULL;
@@ -58,7 +61,7 @@ bool vl_compile(const struct vl_lab *lab, const char *source, const char *binary
 	argv[n++] = "-o";
 	argv[n++] = (char *)(uintptr_t)binary;
 	argv[n++] = name;
-	if (strcmp(lab->kind, "unit") == 0)
+	if (unit)
 		argv[n++] = check;
 	else
 		argv[n++] = "-libverbs";
@@ -66,6 +69,19 @@ bool vl_compile(const struct vl_lab *lab, const char *source, const char *binary
 		argv[n++] = w;
 	argv[n] = NULL;
 	return vl_run(argv, quiet ? "/dev/null" : NULL) == 0;
+}
+
+bool vl_compile(const struct vl_lab *lab, const char *source, const char *binary, bool quiet)
+{
+	return compile(lab, source, binary, strcmp(lab->kind, "unit") == 0, quiet);
+}
+
+bool vl_compile_observed(const struct vl_lab *lab, const char *binary)
+{
+	char source[PATH_MAX];
+
+	(void)snprintf(source, sizeof(source), "%.*s/observe.c", PATH_MAX - 16, lab->dir);
+	return vl_is_newer(binary, source) || compile(lab, source, binary, false, false);
 }
 
 void vl_arguments(char *text, const char *binary, uint32_t seed, char seed_text[16], char *argv[32])
@@ -92,27 +108,44 @@ void vl_traces(const struct vl_session *s, const struct vl_lab *lab, const char 
 	(void)snprintf(t->output, sizeof(t->output), "%.*s/output.txt", PATH_MAX - 32, dir);
 }
 
-/* Whatever the program does: nothing is claimed of it. */
+/* Whatever the program does: nothing is claimed of it. The lab's fault stands behind. */
 static const char anything[] = "case RUN \"the run that the questions are about\"\n"
 			       "node A B\n"
 			       "waive leftover_completion \"nothing is claimed\"\n"
 			       "waive leftover_async \"nothing is claimed\"\n"
 			       "waive leftover_call \"nothing is claimed\"\n"
+			       "waive unused_fault \"nothing is claimed\"\n"
 			       "wait 1us\n";
+
+/* The script of a run of which nothing is claimed; NULL with a message. `fault` is some rules with ; between. */
+static struct vs_drill *plain_script(const struct vl_lab *lab, uint32_t seed)
+{
+	char text[sizeof(anything) + 4 * VL_TEXT], rules[VL_TEXT], *save = NULL;
+	char *fault = vl_fill(lab, seed, lab->fault);
+	struct vs_drill_error err;
+	struct vs_drill *d = NULL;
+	size_t n = (size_t)snprintf(text, sizeof(text), "%s", anything);
+
+	(void)snprintf(rules, sizeof(rules), "%s", fault != NULL ? fault : "");
+	free(fault);
+	for (char *r = strtok_r(rules, ";", &save); r != NULL; r = strtok_r(NULL, ";", &save))
+		n += (size_t)snprintf(text + n, sizeof(text) - n, "fault %s\n", r + strspn(r, " "));
+	d = vs_drill_parse(text, n, &err);
+	if (d == NULL)
+		vl_complain("%s: %s", lab->name, err.text);
+	return d;
+}
 
 bool vl_plain_run(const struct vl_session *s, const struct vl_lab *lab, const char *binary, const struct vl_traces *t,
 		  struct vs_program *p)
 {
-	struct vs_drill_error err;
-	struct vs_drill *d = vs_drill_parse(anything, strlen(anything), &err);
+	struct vs_drill *d = plain_script(lab, s->progress.seed);
 	struct vs_drill_env env = {.seed = s->progress.seed};
 	struct vs_drill_result res;
 	char vs_run[PATH_MAX], seed[16], args[VL_TEXT], *argv[32];
 
-	if (d == NULL) {
-		vl_complain("%s", err.text);
+	if (d == NULL)
 		return false;
-	}
 	if (!vl_beside("vs-run", vs_run)) {
 		vl_complain(T("vs-run is not beside vs-lab: run make, or install again",
 			      "vs-lab 옆에 vs-run이 없습니다: make를 실행하거나 다시 설치하세요"));

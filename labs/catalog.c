@@ -2,7 +2,7 @@
 /*
  * catalog.c - the labs that there are. A lab is a folder NN-name with a file `lab` of lines "key value":
  *
- *   title, title.ko, stage, stage.ko, tracks (app, dv, both), kind (program, unit), minutes, run, libs
+ *   title, title.ko, stage, stage.ko, tracks (app, dv, both), kind (program, unit), minutes, run, libs, fault
  */
 #include <dirent.h>
 #include <stdlib.h>
@@ -53,10 +53,15 @@ static void take(struct vl_lab *l, const char *key, const char *value)
 		const char *key;
 		char *to;
 		size_t cap;
-	} rows[] = {{"title", l->title[0], VL_TEXT}, {"title.ko", l->title[1], VL_TEXT},
-		    {"stage", l->stage[0], VL_TEXT}, {"stage.ko", l->stage[1], VL_TEXT},
-		    {"tracks", l->tracks, 16},       {"kind", l->kind, 16},
-		    {"run", l->run, sizeof(l->run)}, {"libs", l->libs, sizeof(l->libs)}};
+	} rows[] = {{"title", l->title[0], VL_TEXT},
+		    {"title.ko", l->title[1], VL_TEXT},
+		    {"stage", l->stage[0], VL_TEXT},
+		    {"stage.ko", l->stage[1], VL_TEXT},
+		    {"tracks", l->tracks, 16},
+		    {"kind", l->kind, 16},
+		    {"run", l->run, sizeof(l->run)},
+		    {"libs", l->libs, sizeof(l->libs)},
+		    {"fault", l->fault, sizeof(l->fault)}};
 
 	if (strcmp(key, "minutes") == 0)
 		l->minutes = (unsigned)strtoul(value, NULL, 10);
@@ -86,6 +91,8 @@ static bool read_lab(struct vl_lab *l, const char *dir, const char *name)
 		take(l, line, value + strspn(value, " \t"));
 	}
 	free(text);
+	(void)snprintf(path, sizeof(path), "%.*s/observe.c", PATH_MAX - 16, l->dir);
+	l->observed = vl_exists(path);
 	return true;
 }
 

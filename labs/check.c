@@ -3,7 +3,8 @@
  * check.c - does it hold? Predictions first (wrong is fine, blank is not), then the compiler, then every script of the
  * lab against a run of the program of its own, then the answers that have to be right.
  *
- * A script may begin with "# args: WORDS": the arguments of the program, with $seed and the names of its vectors.
+ * A script may begin with "# args: WORDS": the arguments of the program, with $seed and the names of its vectors. Its
+ * lines "# holds: EXPRESSION == EXPRESSION" are claims on the record and on what the program printed (truth.c).
  */
 #include <glob.h>
 #include <stdlib.h>
@@ -108,12 +109,74 @@ struct checking {
 	unsigned runs;
 };
 
+/* The words $NAME of a claim are the values that the vector "NAME=VALUE,..." has. */
+static void fill_vector(const char *claim, size_t n, const char *vector, char out[2 * VL_TEXT])
+{
+	size_t used = 0;
+
+	for (size_t i = 0; i < n && used + 1 < 2 * VL_TEXT;) {
+		const char *value = NULL;
+		size_t len = 0;
+
+		for (const char *at = vector; claim[i] == '$' && *at != '\0' && value == NULL;) {
+			size_t all = strcspn(at, ","), name = strcspn(at, "=");
+
+			if (name < all && i + 1 + name <= n && memcmp(at, claim + i + 1, name) == 0) {
+				value = at + name + 1;
+				len = all - name - 1;
+				i += name + 1;
+			}
+			at += all + (at[all] == ',');
+		}
+		if (value == NULL)
+			out[used++] = claim[i++];
+		else
+			used += (size_t)snprintf(out + used, 2 * VL_TEXT - used, "%.*s", (int)len, value);
+		used = used < 2 * VL_TEXT ? used : 2 * VL_TEXT - 1;
+	}
+	while (used > 0 && out[used - 1] == ' ')
+		used--;
+	out[used] = '\0';
+}
+
+/* The first line "# holds: CLAIM  # english | korean" that does not: it is put where that of a script would be. */
+static bool claims_hold(struct checking *c, const char *text, const char *vector, const struct vs_program *p,
+			struct vs_drill_result *res)
+{
+	static const char begin[] = "# holds: ";
+	char claim[2 * VL_TEXT], left[VL_TEXT], right[VL_TEXT], *output = vl_read(c->traces.output, NULL);
+	unsigned line = 1;
+	int holds = 1;
+
+	for (const char *at = text; *at != '\0' && holds == 1; line++) {
+		size_t n = strcspn(at, "\n"), skip = sizeof(begin) - 1;
+
+		if (n > skip && memcmp(at, begin, skip) == 0) {
+			const char *said = at + skip, *comment = memchr(said, '#', n - skip);
+			size_t len = comment != NULL ? (size_t)(comment - said) : n - skip;
+
+			fill_vector(said, len, vector, claim);
+			holds = vl_claim(claim, p->record, output, left, right);
+			res->at.line = line;
+			(void)snprintf(res->at.source, sizeof(res->at.source), "%.280s  %.*s", claim,
+				       (int)(n - skip - len), comment != NULL ? comment : "");
+			(void)snprintf(res->at.text, sizeof(res->at.text), T("%s is not %s", "%s: %s이(가) 아닙니다"),
+				       left, right);
+		}
+		at += n + (at[n] == '\n');
+	}
+	free(output);
+	if (holds < 0)
+		vl_complain("%s: %s", res->at.source, "this claim can't be understood");
+	return holds == 1;
+}
+
 static bool vector_holds(struct checking *c, const char *name, const char *text, const struct vs_drill *d,
 			 unsigned vector)
 {
 	struct vs_drill_env env = {.seed = c->s->progress.seed, .device = getenv("VS_LAB_DEVICE")};
 	struct vs_drill_result res;
-	char seed[16], args[VL_TEXT], *argv[32];
+	char seed[16], args[VL_TEXT], named[256] = "", *argv[32];
 	struct vs_program p = {.vs_run = c->vs_run,
 			       .trace = c->traces.trace,
 			       .capture = c->traces.capture,
@@ -127,6 +190,8 @@ static bool vector_holds(struct checking *c, const char *name, const char *text,
 	p.argv = argv;
 	vs_drill_run_program(d, vector, &env, &p, &res);
 	held = res.verdict == VS_VERDICT_PASS || res.verdict == VS_VERDICT_VARIANT;
+	(void)vs_drill_vector_name(d, vector, named, sizeof(named));
+	held = held && claims_hold(c, text, named, &p, &res);
 	leaked = held ? leak(p.record) : NULL;
 	if (held && (p.code != 0 || p.late || leaked != NULL)) {
 		held = false;
@@ -229,7 +294,18 @@ static void last_run(struct checking *c)
 {
 	struct vs_program p;
 
-	if (strcmp(c->lab->kind, "unit") != 0 && vl_plain_run(c->s, c->lab, c->binary, &c->traces, &p))
+	char observed[PATH_MAX];
+	const char *binary = c->binary;
+
+	if (c->lab->observed) {
+		vl_work(c->s, c->lab, "observe.bin", observed);
+		if (!vl_compile_observed(c->lab, observed))
+			return;
+		binary = observed;
+	} else if (strcmp(c->lab->kind, "unit") == 0) {
+		return;
+	}
+	if (vl_plain_run(c->s, c->lab, binary, &c->traces, &p))
 		vs_program_clear(&p);
 }
 
@@ -273,6 +349,8 @@ int vl_check(struct vl_session *s, const struct vl_lab *lab)
 			return VL_OPEN;
 	}
 	holds = strcmp(lab->kind, "unit") == 0 ? unit_holds(&c) : scripts_hold(&c);
+	if (!holds && lab->observed) /* what is finished can be looked at, whatever the functions do */
+		last_run(&c);
 	if (holds) {
 		last_run(&c);
 		holds = answers_are_right(s, lab, c.e, q);

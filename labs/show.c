@@ -53,10 +53,10 @@ void vl_observations(struct vl_session *s, const struct vl_lab *lab)
 	vl_work(s, lab, "predict.txt", path);
 	if (vl_predictions(path, q) < 0)
 		return;
-	if (strcmp(lab->kind, "unit") != 0)
+	if (strcmp(lab->kind, "unit") != 0 || lab->observed)
 		record = vs_record_read(traces.trace, traces.capture, why, sizeof(why));
 	output = vl_read(traces.output, NULL);
-	if ((record != NULL || strcmp(lab->kind, "unit") == 0) &&
+	if ((record != NULL || (strcmp(lab->kind, "unit") == 0 && !lab->observed)) &&
 	    vl_truths(lab, s->progress.seed, record, output, t) > 0) {
 		printf(T("  question   you said                happened\n",
 			 "  질문       예측                    실제\n"));
@@ -97,7 +97,7 @@ int vl_show(struct vl_session *s, const struct vl_lab *lab, size_t to)
 	size_t n;
 
 	vl_traces(s, lab, NULL, &t);
-	if (strcmp(lab->kind, "unit") == 0) {
+	if (strcmp(lab->kind, "unit") == 0 && !lab->observed) {
 		vl_observations(s, lab);
 		return VL_OK;
 	}

@@ -69,11 +69,11 @@ static bool compute(struct vl_session *s, const struct vl_lab *lab)
 	(void)snprintf(binary, sizeof(binary), "%s/solution", dir);
 	(void)snprintf(seed, sizeof(seed), "%u", s->progress.seed);
 	vl_traces(s, lab, dir, &t);
-	good = vl_compile(lab, source, binary, true);
+	good = lab->observed ? vl_compile_observed(lab, binary) : vl_compile(lab, source, binary, true);
 	if (!good)
 		vl_complain(T("a program can't be compiled here: vs-lab doctor says what is missing",
 			      "여기서는 프로그램을 컴파일할 수 없습니다: vs-lab doctor가 무엇이 없는지 알려 줍니다"));
-	else if (strcmp(lab->kind, "unit") == 0)
+	else if (strcmp(lab->kind, "unit") == 0 && !lab->observed)
 		(void)vl_run(argv, t.output);
 	else
 		good = vl_plain_run(s, lab, binary, &t, &p);
@@ -91,7 +91,7 @@ static bool compute(struct vl_session *s, const struct vl_lab *lab)
 	return good;
 }
 
-/* A lab of functions has headers of its own. */
+/* A lab of functions has headers of its own, and maybe a finished program. */
 static bool copy_headers(struct vl_session *s, const struct vl_lab *lab)
 {
 	char to[PATH_MAX], from[PATH_MAX];
@@ -102,7 +102,7 @@ static bool copy_headers(struct vl_session *s, const struct vl_lab *lab)
 	while (good && (e = readdir(d)) != NULL) {
 		size_t n = strlen(e->d_name);
 
-		if (n < 3 || strcmp(e->d_name + n - 2, ".h") != 0)
+		if ((n < 3 || strcmp(e->d_name + n - 2, ".h") != 0) && strcmp(e->d_name, "observe.c") != 0)
 			continue;
 		(void)snprintf(from, sizeof(from), "%.*s/%.200s", PATH_MAX - 256, lab->dir, e->d_name);
 		vl_work(s, lab, e->d_name, to);

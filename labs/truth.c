@@ -6,10 +6,11 @@
  *   2 ~ {len} * 8 / {rate}                       two digits are enough
  *   3 ? a count[pkt:tx] == 0 ; b 1               the first alternative that is not 0
  *
- * Expressions have numbers, + - * / ( ), comparisons, max( , ), pow( , ), ceil( ), {names} (words.c), and what the
- * record of the run has: count[EVENT KEY=VALUE ...], and first, second, last, sum, min, max [EVENT KEY=VALUE ...
- * .FIELD]. Events and fields have the names of the .vst form (vs/vst.h); * stands for any text. out[NAME] is what the
- * program printed behind "NAME:".
+ * Expressions have numbers, + - * / ( ), comparisons, max( , ), pow( , ), ceil( ), reason( ) and status( ), which give
+ * the name of that number, {names} (words.c), and what the
+ * record of the run has: count[EVENT KEY=VALUE KEY!=VALUE ...], and first, second, last, sum, min, max [EVENT KEY=VALUE
+ * ... .FIELD]. Events and fields have the names of the .vst form (vs/vst.h); * stands for any text. out[NAME] is what
+ * the program printed behind "NAME:".
  */
 #include <ctype.h>
 #include <jansson.h>
@@ -17,6 +18,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "vs/cq.h"
+#include "vs/reason.h"
 #include "vs/vst.h"
 #include "vslab.h"
 
@@ -100,12 +103,14 @@ static bool chosen(const json_t *event, char *const word[], unsigned n)
 		return false;
 	for (unsigned i = 1; i < n; i++) {
 		char key[32], *eq = strchr(word[i], '=');
+		bool unlike;
 
-		if (eq == NULL)
+		if (eq == NULL || eq == word[i])
 			return false;
-		(void)snprintf(key, sizeof(key), "%.*s", (int)(eq - word[i]), word[i]);
+		unlike = eq[-1] == '!';
+		(void)snprintf(key, sizeof(key), "%.*s", (int)(eq - word[i]) - unlike, word[i]);
 		field_text(event, key, text);
-		if (!fits(eq + 1, text))
+		if (fits(eq + 1, text) == unlike)
 			return false;
 	}
 	return true;
@@ -183,7 +188,11 @@ static struct value call(struct reader *r)
 		return v;
 	}
 	v = sum(r);
-	if (strcmp(name, "ceil") == 0) {
+	if (strcmp(name, "reason") == 0) {
+		v = value_of(vs_reason_info((enum vs_reason)v.number)->id);
+	} else if (strcmp(name, "status") == 0) {
+		v = value_of(vs_wc_status_name((enum vs_wc_status)v.number));
+	} else if (strcmp(name, "ceil") == 0) {
 		v.number = ceil(v.number);
 	} else if (strcmp(name, "max") == 0 && punct(r, ",")) {
 		w = sum(r);
@@ -329,6 +338,33 @@ static void take_events(struct reader *r, const struct vs_record *record)
 			r->n++;
 }
 
+static void drop_events(struct reader *r)
+{
+	for (size_t i = 0; i < r->n; i++)
+		json_decref(r->event[i]);
+	free((void *)r->event);
+}
+
+int vl_claim(const char *claim, const struct vs_record *record, const char *output, char left[VL_TEXT],
+	     char right[VL_TEXT])
+{
+	struct reader r = {.at = claim, .output = output};
+	struct value a, b = {.number = 0};
+
+	take_events(&r, record);
+	a = sum(&r);
+	r.wrong |= !punct(&r, "==");
+	if (!r.wrong)
+		b = sum(&r);
+	blank(&r);
+	put(&a, left);
+	put(&b, right);
+	drop_events(&r);
+	if (r.wrong || *r.at != '\0')
+		return -1;
+	return a.number == b.number && strcmp(a.text, b.text) == 0;
+}
+
 int vl_truths(const struct vl_lab *lab, uint32_t seed, const struct vs_record *record, const char *output,
 	      struct vl_truth t[VL_QUESTIONS])
 {
@@ -360,9 +396,7 @@ int vl_truths(const struct vl_lab *lab, uint32_t seed, const struct vs_record *r
 		t[one.question] = one;
 		n++;
 	}
-	for (size_t i = 0; i < r.n; i++)
-		json_decref(r.event[i]);
-	free((void *)r.event);
+	drop_events(&r);
 	free(text);
 	return n;
 }

@@ -56,8 +56,10 @@ struct vl_lab {
 	char tracks[16]; /* "app", "dv", "both" */
 	char kind[16]; /* "program": run on the simulated wire; "warmup": a finished one; "unit": functions in a check.c
 			*/
-	char run[VL_TEXT];  /* arguments of the run that questions are about */
-	char libs[VL_TEXT]; /* for the linker */
+	char run[VL_TEXT];   /* arguments of the run that questions are about */
+	char libs[VL_TEXT];  /* for the linker */
+	char fault[VL_TEXT]; /* that befalls that run */
+	bool observed;       /* a unit with a finished program observe.c, whose run that is */
 	unsigned minutes;
 };
 /* Reads the labs below `dir`; how many, or -1 with a message. */
@@ -141,6 +143,12 @@ struct vl_truth {
 int vl_truths(const struct vl_lab *lab, uint32_t seed, const struct vs_record *record, const char *output,
 	      struct vl_truth t[VL_QUESTIONS]);
 
+/*
+ * "EXPRESSION == EXPRESSION" of a run, both values as text. 1: it holds, 0: it does not, -1: it can't be understood.
+ */
+int vl_claim(const char *claim, const struct vs_record *record, const char *output, char left[VL_TEXT],
+	     char right[VL_TEXT]);
+
 /* ---- build.c ---- */
 
 /* Compiles SOURCE of a lab. False: the compiler's words are on stderr. `quiet`: they are not. */
@@ -155,6 +163,8 @@ struct vl_traces {
 	char trace[PATH_MAX], capture[PATH_MAX], output[PATH_MAX];
 };
 void vl_traces(const struct vl_session *s, const struct vl_lab *lab, const char *dir, struct vl_traces *t);
+/* The finished program of a lab whose own is functions, in the folder of the work. */
+bool vl_compile_observed(const struct vl_lab *lab, const char *binary);
 /* The run that the questions are about: the record is in `p`. False with a message. */
 bool vl_plain_run(const struct vl_session *s, const struct vl_lab *lab, const char *binary, const struct vl_traces *t,
 		  struct vs_program *p);

@@ -50,7 +50,10 @@ guess() { sed -i -E 's/^( *(answer|답):).*/\1 ?/' "$work/predict.txt"; }
 checks() {
 	local rc=0
 	vs-lab check "$id" >"$tmp/out" 2>&1 || rc=$?
-	if [ "$rc" != "$1" ]; then
+	if grep -q "does not compile" "$tmp/out"; then
+		no "$id: $2: does not compile"
+		return 1
+	elif [ "$rc" != "$1" ]; then
 		no "$id: $2: exit code $rc, not $1"
 		return 1
 	elif ! grep -qF -- "$3" "$tmp/out"; then
@@ -128,7 +131,7 @@ mutants() {
 		rm -f "$work/lab.bin"
 		case $edit in
 		@*) export VS_LAB_DEVICE=${edit#@} ;;
-		*) sed "$edit" "$lab/solution/solution.c" >"$work/lab.c" ;;
+		*) sed "$edit" "$lab/solution/solution.c" >"$work/lab.c" || : >"$work/lab.c" ;; # which does not compile
 		esac
 		if [ "${edit#@}" = "$edit" ] && cmp -s "$lab/solution/solution.c" "$work/lab.c"; then
 			no "$id: mutant $name changes nothing"
