@@ -11,7 +11,7 @@ CHECK_TARGETS += check-conform
 
 # vs-agent: the verbs half of the target alone, so that a guest or a small host can run it: it needs libc and nothing else.
 AGENT_SRCS    := $(sort $(wildcard conformance/agent/*.c)) \
-		 $(patsubst %,conformance/%.c,lag peer_addr ccase_say ccase_cqex ccase_limits ccase_wait verbs_lib verbs_object verbs_qp verbs_rig verbs_work)
+		 $(patsubst %,conformance/%.c,lag peer_addr ccase_say ccase_cqex ccase_limits ccase_wait verbs_lib verbs_group verbs_object verbs_qp verbs_rig verbs_work)
 AGENT_BIN     := $(B)/bin/vs-agent
 ALL           += $(AGENT_BIN)
 INSTALL_BINS  += $(AGENT_BIN)

@@ -6,6 +6,7 @@
  *   verbs_peer.c     the peer of a device
  *   verbs_target.c   time, the wire, opening and closing for one run
  *   verbs_object.c   protection domains, memory, queues, address handles
+ *   verbs_group.c    multicast groups of the host
  *   verbs_qp.c       queue pairs
  *   verbs_work.c     work requests, completions, events
  *   verbs_cm.h       connections, through librdmacm
@@ -160,7 +161,11 @@ struct vh {
 	uint32_t rkey;         /* O_MW: the newest that was asked for */
 	unsigned users;        /* O_CHANNEL */
 	uint32_t sq_psn;
-	union ibv_gid group[4]; /* O_QP: attached to */
+	/* O_QP: attached to, and the sockets that have joined it in the IP layer; -1: none */
+	struct {
+		union ibv_gid gid;
+		int fd;
+	} group[4];
 	unsigned groups;
 };
 
@@ -232,6 +237,9 @@ const char *vc_no_way(const struct vc_verbs *v, int encap, bool to_peer);
 /* The peer hears what goes to groups that somebody sends to; and no more. */
 void vc_group_heard(struct vc_target *t, const uint8_t gid[16]);
 void vc_groups_left(struct vc_target *t);
+/* Joins a group on the interface of the device, until the socket that comes back is closed. -1: it has none, or it
+ * can't be joined. */
+int vc_ip_join(struct vc_verbs *v, const uint8_t mgid[16]);
 int vc_error(int code); /* an errno value as a vs_err */
 /* Says what the target can't do: the run ends as a SKIP. VS_ERR_INVAL. */
 int vc_lacks(struct vc_target *t, const char *what);

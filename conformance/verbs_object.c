@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "verbs.h"
 
@@ -118,6 +119,16 @@ static int destroy(struct vh *h)
 	}
 }
 
+static int leave_group(struct vh *h, unsigned i)
+{
+	int code = h->of->v->call.detach_mcast(h->qp, &h->group[i].gid, 0);
+
+	if (h->group[i].fd >= 0)
+		close(h->group[i].fd);
+	h->group[i].fd = -1;
+	return code;
+}
+
 void vc_handles_free(struct vc_target *t)
 {
 	/* A window that is bound holds its queue pair in Linux rxe: destroying that first waits for it, for ever. */
@@ -125,7 +136,7 @@ void vc_handles_free(struct vc_target *t)
 
 	for (struct vh *h = t->handles; h != NULL; h = h->next)
 		for (unsigned i = 0; i < h->groups && h->qp != NULL; i++)
-			(void)t->v->call.detach_mcast(h->qp, &h->group[i], 0);
+			leave_group(h, i);
 	vc_groups_left(t);
 	for (unsigned k = 0; k < sizeof(order) / sizeof(order[0]); k++)
 		for (struct vh *h = t->handles; h != NULL; h = h->next)
@@ -346,26 +357,39 @@ static int t_ah_create(struct dr_target *dt, int node, void *pd, const struct vs
 	return made(t, O_AH, node, t->v->call.create_ah(pd_of(t, pd), &a), h);
 }
 
-static int t_group(struct dr_target *dt, void *qp, const uint8_t mgid[16], bool attach)
+static int attach(struct vc_target *t, struct vh *h, const union ibv_gid *gid)
+{
+	int code = t->v->call.attach_mcast(h->qp, gid, 0);
+
+	if (code != 0)
+		return vc_error(code);
+	if (h->groups < sizeof(h->group) / sizeof(h->group[0])) {
+		h->group[h->groups].gid = *gid;
+		h->group[h->groups++].fd = vc_ip_join(t->v, gid->raw);
+	}
+	return VS_OK;
+}
+
+static int t_group(struct dr_target *dt, void *qp, const uint8_t mgid[16], bool joins)
 {
 	struct vc_target *t = vc_self(dt);
 	struct vh *h = qp;
 	union ibv_gid gid;
-	int code;
 
 	memcpy(gid.raw, mgid, 16);
-	code = attach ? t->v->call.attach_mcast(h->qp, &gid, 0) : t->v->call.detach_mcast(h->qp, &gid, 0);
-	if (code != 0)
-		return vc_error(code);
-	for (unsigned i = 0; i < h->groups && !attach; i++) {
-		if (memcmp(&h->group[i], &gid, sizeof(gid)) != 0)
-			continue;
-		h->group[i] = h->group[--h->groups];
-		return VS_OK;
+	if (joins)
+		return attach(t, h, &gid);
+	for (unsigned i = 0; i < h->groups; i++) {
+		if (memcmp(&h->group[i].gid, &gid, sizeof(gid)) == 0) {
+			int code = leave_group(h, i);
+
+			if (code != 0)
+				return vc_error(code);
+			h->group[i] = h->group[--h->groups];
+			return VS_OK;
+		}
 	}
-	if (attach && h->groups < sizeof(h->group) / sizeof(h->group[0]))
-		h->group[h->groups++] = gid;
-	return VS_OK;
+	return vc_error(t->v->call.detach_mcast(h->qp, &gid, 0));
 }
 
 void vc_object_ops(struct dr_target_ops *ops)
