@@ -55,16 +55,34 @@ static off_t whole_trace(int fd, off_t size)
 	return size > 0 ? size : -1;
 }
 
+static bool older(const struct stat *a, const struct stat *b)
+{
+	if (a->st_mtim.tv_sec != b->st_mtim.tv_sec)
+		return a->st_mtim.tv_sec < b->st_mtim.tv_sec;
+	return a->st_mtim.tv_nsec < b->st_mtim.tv_nsec;
+}
+
+/* What is whole becomes `path`, with the time of its last change: it says which of several is the newest. */
+static bool cut_and_rename(int fd, const struct stat *st, off_t end, const char *part, const char *path)
+{
+	const struct timespec times[2] = {st->st_atim, st->st_mtim};
+
+	return ftruncate(fd, end) == 0 && futimens(fd, times) == 0 && rename(part, path) == 0;
+}
+
+/* What an earlier run left must not take the place of what this one wrote. */
 static void keep(const char *part, const char *path, whole_fn *whole)
 {
 	int fd = open(part, O_RDWR | O_CLOEXEC);
-	struct stat st;
+	struct stat st, there;
 	off_t end;
 
 	if (fd < 0)
 		return;
 	end = fstat(fd, &st) == 0 ? whole(fd, st.st_size) : -1;
-	if (end >= 0 && ftruncate(fd, end) == 0 && rename(part, path) == 0)
+	if (end >= 0 && stat(path, &there) == 0 && older(&st, &there))
+		fprintf(stderr, "vs-run: %s: an earlier run that was killed left it: it stays as it is\n", part);
+	else if (end >= 0 && cut_and_rename(fd, &st, end, part, path))
 		fprintf(stderr, "vs-run: %s: the program was killed: the end may be missing\n", path);
 	else
 		(void)unlink(part);

@@ -137,6 +137,18 @@ killed() {
 	[ -z "$(find "$tmp" -name 'k.*.part')" ] && [ "$(wc -c <"$tmp/k.pcap")" = $((24 + 8 * (16 + 66))) ] # eight SENDs
 }
 
+# What a run that was killed altogether left is older than what this one has written, and does not take its place.
+left_behind() {
+	sim --seed 1 --capture "$tmp/l.pcap" --trace "$tmp/l.vst" -- "$example" >/dev/null || return
+	head -c 100 "$tmp/l.pcap" >"$tmp/l.pcap.999999999-0.part"
+	head -n 1 "$tmp/l.vst" >"$tmp/l.vst.999999999-0.part"
+	touch -d '1 hour ago' "$tmp"/l.*.part
+	cp "$tmp/l.pcap" "$tmp/want.pcap" && cp "$tmp/l.vst" "$tmp/want.vst" || return
+	says 0 'an earlier run that was killed left it' timeout $limit "$run" --sim --quiet --seed 1 --capture "$tmp/l.pcap" \
+		--trace "$tmp/l.vst" -- "$example" || return
+	cmp "$tmp/want.pcap" "$tmp/l.pcap" && cmp "$tmp/want.vst" "$tmp/l.vst" && [ "$(wc -c <"$tmp/l.pcap.999999999-0.part")" = 100 ]
+}
+
 check "two devices, the clock, waits, threads, connections; a clock that nobody moves is told" \
 	says 0 'the virtual clock follows the real one' timeout $limit "$run" --sim --seed 5 -- "$build/tests/sim_wire"
 check "the same with another seed" sim --seed 99 -- "$build/tests/sim_wire"
@@ -146,6 +158,7 @@ check "the same seed gives the same capture, trace and output; another one does 
 check "so it does under faults" repeats_under_faults
 check "a lost peer costs virtual time, and is explained" lost_peer
 check "a lost packet comes again" one_lost
+check "what an earlier run left does not take the place of what this one wrote" left_behind
 check "a deviation of one device is not the other's" one_deviates
 check "ibv_devices lists both" says 0 'ref1' "$run" --sim -- ibv_devices
 check "the seed is told" says 0 'ref0 (10.0.0.1) and ref1 (10.0.0.2) on a simulated wire, seed 42' \
