@@ -33,7 +33,7 @@ console=$log
 : >"$console"
 # shellcheck disable=SC2317 # called by the trap
 cleanup() {
-	[ -z "$qemu" ] || kill -KILL "$qemu" 2>/dev/null || true
+	[ -z "$qemu" ] || { kill -KILL "$qemu" && wait "$qemu"; } 2>/dev/null || true
 	[ -z "$feeder" ] || kill "$feeder" 2>/dev/null || true
 	rm -rf "$tmp"
 }

@@ -148,6 +148,30 @@ rping_both() { # family, fault
 	check "rxe -> ref0: rping, IPv$1${2:+, $2}" host "$2" "rping -s -C 5 -v -a ${host_ip[$1]}" "rping -c -C 5 -v -a ${host_ip[$1]}"
 }
 
+# Connections by rdma_cm, of reliable queue pairs and of datagrams.
+cm_both() { # family
+	local p
+	for p in "ucmatose -c 2 -C 5" "udaddy -c 2 -C 5"; do
+		check "ref0 -> rxe: ${p%% *}, IPv$1" guest '' "$p -s ${guest_ip[$1]}" "$p -b ${guest_ip[$1]}"
+		check "rxe -> ref0: ${p%% *}, IPv$1" host '' "$p -b ${host_ip[$1]}" "$p -s ${host_ip[$1]}"
+	done
+}
+
+# Neither has XRC; should rxe learn it, this says so.
+xsrq() {
+	local said
+	[[ ibv_xsrq_pingpong == *"$word"* ]] || return 0
+	said=$(guest_run 'timeout 20 ibv_xsrq_pingpong -d rxe0 -g 1 2>&1') || true
+	case $said in
+	*XRC*) echo "skip ibv_xsrq_pingpong: neither ref0 nor rxe has XRC (rxe: $(grep -m 1 XRC <<<"$said"))" ;;
+	*)
+		echo "FAIL ibv_xsrq_pingpong: rxe does not refuse XRC as it did"
+		printf '%s\n' "     | ${said//$'\n'/$'\n'     | }"
+		failed=$((failed + 1))
+		;;
+	esac
+}
+
 # The last acknowledge of programs that do not agree on an end may be lost for ever: there, requests are lost alone.
 short_list() { # family
 	both ibv_rc_pingpong "$1" '' pingpong "ibv_rc_pingpong -n 100 -c"
@@ -165,10 +189,15 @@ long_list() { # family
 	both "ib_read_bw, 64 KiB" "$1" '' perf "ib_read_bw -s 65536 -n 100 -o 16"
 	both "ib_send_bw, 64 KiB" "$1" '' perf "ib_send_bw -s 65536 -n 100"
 	both ib_atomic_bw "$1" '' perf "ib_atomic_bw -n 200 -o 16"
+	both "ib_atomic_bw, compare and swap" "$1" '' perf "ib_atomic_bw -A CMP_AND_SWAP -n 200 -o 16"
+	both ib_atomic_lat "$1" '' perf "ib_atomic_lat -n 100 -o 16"
 	both ib_write_lat "$1" '' perf "ib_write_lat -n 100"
+	both "ib_write_lat on UC" "$1" '' perf "ib_write_lat -c UC -n 100"
+	both "ib_send_lat on UD" "$1" '' perf "ib_send_lat -c UD -n 100"
 	both ib_read_lat "$1" '' perf "ib_read_lat -n 100 -o 16"
 	both ib_send_lat "$1" '' perf "ib_send_lat -n 100"
 	rping_both "$1" ''
+	cm_both "$1"
 	both ibv_rc_pingpong "$1" 'drop 2% send' pingpong "ibv_rc_pingpong -n 200 -c"
 	both "ib_write_bw, 64 KiB" "$1" 'drop 2% any' perf "ib_write_bw -s 65536 -n 50"
 	both "ib_read_bw, 64 KiB" "$1" 'drop 2% any' perf "ib_read_bw -s 65536 -n 50 -o 16"
@@ -176,6 +205,7 @@ long_list() { # family
 }
 
 wire
+[ "$form" = short ] || xsrq
 for v in 4 6; do
 	case $form in
 	short) short_list $v ;;
@@ -183,5 +213,5 @@ for v in 4 6; do
 	esac
 done
 guest_stop
-echo "$passed passed, $failed failed"
+echo "ref0 against rxe of $(cat "$build/rxe/$kernel/release"): $passed passed, $failed failed"
 [ $failed = 0 ]
