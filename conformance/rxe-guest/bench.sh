@@ -3,7 +3,12 @@
 #
 # bench.sh BUILD_FOLDER KERNEL [ROUNDS] - ref0 and rxe side by side: one guest of two processors, the same programs in the same run,
 # both over a veth pair with MTU 4300 and a path MTU of 4096, and one TCP stream as the yardstick. Each round measures
-# everything once; the best of the rounds counts. Figures of an emulated processor compare with one another alone.
+# everything once; the median of the rounds counts. Figures of an emulated processor compare with one another alone, and
+# only when its host has two processors for it: both programs of a measurement poll.
+#
+# VS_BENCH_PROFILE=1: no figures, but where the guest's time goes, for ref0 and for rxe (needs perf, of linux-perf).
+#
+# The guest's clock is its processor's counter: an emulated machine would choose the HPET, and a look at that stops both processors.
 #
 # rxe's two devices are in the guest's first namespace, the only one in which it sends; ref0's two processes, and TCP, are
 # in two others, since rxe holds UDP port 4791 in the first.
@@ -13,10 +18,11 @@ build=$(cd "${1:?which build folder?}" && pwd) kernel=${2:?which kernel?} rounds
 here=$(cd "$(dirname "$0")" && pwd)
 # shellcheck source=guest.sh
 . "$here/guest.sh"
-trap guest_kill EXIT
+tmp=$(mktemp -d)
+trap 'guest_kill; rm -rf "$tmp"' EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM HUP
-declare -A best
+declare -A values
 names=()
 
 in_guest() { guest_run "$1" || { echo "bench: failed in the guest: $1" >&2; exit 1; }; }
@@ -68,41 +74,79 @@ on_ref0() {
 
 tcp() { pair "/usr/bin/ip netns exec a iperf3 -s -1" "/usr/bin/ip netns exec b iperf3 -c 10.79.0.1 -t 4 -f m" | awk '/receiver/ { print $7 / 8 }'; }
 
-keep() { # more|less, name, value
-	[[ -v best[$2] ]] || names+=("$2")
-	if [ -z "${best[$2]:-}" ] || { [ -n "$3" ] && awk -v a="$3" -v b="${best[$2]}" -v how="$1" 'BEGIN { exit !(how == "more" ? a > b : a < b) }'; }; then
-		best[$2]=$3
-	fi
+# A program that failed has no figure.
+keep() { # name, value
+	[[ -v values[$1] ]] || { names+=("$1") && values[$1]=''; }
+	[[ $2 =~ [1-9] ]] || return 0
+	values[$1]+=" $2"
+}
+median() { # name
+	# shellcheck disable=SC2086 # words
+	printf '%s\n' ${values[$1]} | sort -g | awk '{ v[NR] = $1 } END { if (NR) print NR % 2 ? v[(NR + 1) / 2] : (v[NR / 2] + v[NR / 2 + 1]) / 2 }'
 }
 
-both() { # more|less, unit, field, factor, program with options
-	local how=$1 unit=$2 f=$3 k=$4
-	shift 4
-	keep "$how" "$*|$unit|rxe" "$(on_rxe "$f" "$k" "$@")"
-	keep "$how" "$*|$unit|ref0" "$(on_ref0 "$f" "$k" "$@")"
+both() { # unit, field, factor, program with options
+	local unit=$1 f=$2 k=$3
+	shift 3
+	keep "$*|$unit|rxe" "$(on_rxe "$f" "$k" "$@")"
+	keep "$*|$unit|ref0" "$(on_ref0 "$f" "$k" "$@")"
 }
 
-guest_start -c 2 -m 1024 -l "$build/rxe/$kernel/console.log" -w vs.rxe=no "$build/rxe/$kernel" "$build/rxe/$kernel/guest.cpio"
+# ---- where the time goes ----
+
+# A second archive behind the first: perf, and the libraries that it needs.
+with_perf() { # initramfs, out
+	local perf
+	perf=$(command -v perf) || { echo "bench: a profile needs perf (linux-perf)" >&2; exit 2; }
+	(cd / && { echo "$perf"; ldd "$perf" | awk '/=> \// { print $3 }'; } | sed 's|^/lib/|/usr/lib/|; s|^/||' | cpio -o -L -H newc --quiet) >"$tmp/perf.cpio"
+	cat "$1" "$tmp/perf.cpio" >"$2"
+}
+
+profile() { # who, program with options
+	local who=$1
+	shift
+	guest_run 'perf record -q -a -F 997 -e cpu-clock -o /tmp/perf.data -- sleep 13 >/dev/null 2>&1 &' || true
+	echo "--- $who: $*: $("on_$who" 4 1.048576 "$@" -D 6) MB/s"
+	guest_run "until ! pidof perf >/dev/null; do sleep 0.2; done; for by in comm,dso dso,symbol; do perf report -i /tmp/perf.data --no-children -n --percent-limit 1 --sort \$by 2>/dev/null; done" |
+		sed 's/ *- *- *$//; /^#/d; /^ *$/d' || true
+}
+
+image=$build/rxe/$kernel/guest.cpio
+if [ -n "${VS_BENCH_PROFILE:-}" ]; then
+	with_perf "$image" "$tmp/guest.cpio"
+	image=$tmp/guest.cpio
+fi
+guest_start -c 2 -m 1024 -l "$build/rxe/$kernel/console.log" -w 'vs.rxe=no tsc=reliable clocksource=tsc' "$build/rxe/$kernel" "$image"
 veth_of_rxe
 veth_of_ref0
+if [ -n "${VS_BENCH_PROFILE:-}" ]; then
+	for who in ref0 rxe; do
+		profile $who ib_write_bw -s 65536
+		profile $who ib_write_bw -s 8
+	done
+	guest_stop
+	exit 0
+fi
 for ((r = 1; r <= rounds; r++)); do
-	keep more 'TCP, one stream|MB/s|tcp' "$(tcp)"
-	both more MB/s 4 1.048576 ib_write_bw -s 65536 -n 400
-	both more MB/s 4 1.048576 ib_read_bw -s 65536 -n 400
-	both more MB/s 4 1.048576 ib_send_bw -s 65536 -n 400
-	both more 1000/s 5 1000 ib_write_bw -s 8 -n 5000
-	both less us 5 1 ib_send_lat -n 300
-	both less us 5 1 ib_write_lat -n 300
+	keep 'TCP, one stream|MB/s|tcp' "$(tcp)"
+	both MB/s 4 1.048576 ib_write_bw -s 65536 -n 400
+	both MB/s 4 1.048576 ib_read_bw -s 65536 -n 400
+	both MB/s 4 1.048576 ib_send_bw -s 65536 -n 400
+	both 1000/s 5 1000 ib_write_bw -s 8 -n 5000
+	both us 5 1 ib_send_lat -n 300
+	both us 5 1 ib_write_lat -n 300
 done
 guest_stop
 
-echo "rxe of $(cat "$build/rxe/$kernel/release"), best of $rounds; TCP, one stream: ${best[TCP, one stream|MB/s|tcp]:-?} MB/s"
+tcp=$(median 'TCP, one stream|MB/s|tcp')
+echo "rxe of $(cat "$build/rxe/$kernel/release"), median of $rounds; TCP, one stream: ${tcp:-?} MB/s"
 printf '%-30s %10s %10s %8s %8s\n' '' ref0 rxe of-rxe of-TCP
 for name in "${names[@]}"; do
 	case $name in
-	*'|ref0') awk -v n="${name%|ref0}" -v a="${best[$name]}" -v b="${best[${name%ref0}rxe]}" -v t="${best[TCP, one stream|MB/s|tcp]}" 'BEGIN {
+	*'|ref0') awk -v n="${name%|ref0}" -v a="$(median "$name")" -v b="$(median "${name%ref0}rxe")" -v t="$tcp" 'BEGIN {
 		split(n, w, "|")
-		printf "%-30s %10.2f %10.2f %8s %8s %s\n", w[1], a, b, (a && b ? sprintf("%.2f", a / b) : "?"), (w[2] == "MB/s" && t ? sprintf("%.2f", a / t) : ""), w[2]
+		printf "%-30s %10s %10s %8s %8s %s\n", w[1], (a ? sprintf("%.2f", a) : "?"), (b ? sprintf("%.2f", b) : "?"),
+		       (a && b ? sprintf("%.2f", a / b) : "?"), (w[2] == "MB/s" && a && t ? sprintf("%.2f", a / t) : ""), w[2]
 	}' ;;
 	esac
 done

@@ -64,9 +64,10 @@ host() { # fault, program...
 	timeout "$limit" "$build/bin/vs-run" --quiet --ip 10.77.0.2 --ip fd77::2 --allow-remote "${fault[@]}" -- "$@" </dev/null
 }
 
-# The server in the guest, in the background; what it said is in /tmp/server.out, how it ended in /tmp/server.rc.
+# The server in the guest, in the background; what it said is in /tmp/server.out, how it ended in /tmp/server.rc. One that is left over
+# would take the next client.
 guest_server() { # command
-	guest_run "rm -f /tmp/server.*; (timeout $limit $1 >/tmp/server.out 2>&1; echo \$? >/tmp/server.rc) >/dev/null 2>&1 &"
+	guest_run "[ -e /tmp/server.rc ] || kill -9 \$(cat /tmp/server.pid) 2>/dev/null; rm -f /tmp/server.*; (timeout $limit $1 >/tmp/server.out 2>&1 & echo \$! >/tmp/server.pid; wait \$!; echo \$? >/tmp/server.rc) >/dev/null 2>&1 &"
 }
 
 # A server listens when its TCP port does (18515 of the pingpongs and perftest), or after a second.
