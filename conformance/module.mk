@@ -80,7 +80,14 @@ coverage-table: $(CONFORM_BIN) ## writes conformance/coverage.md: row, file, res
 	@$(CONFORM_BIN) --quiet --device ref0 --json $(B)/coverage-ref0.json
 	@$(CONFORM_BIN) --quiet --coverage conformance/coverage.md --beside $(B)/coverage-ref0.json
 
-.PHONY: check-conform coverage-table
+# SOAK_LOAD=n: beside n busy loops.
+SOAK_SIM  ?= 20
+SOAK_REF0 ?= 5
+SOAK_LOAD ?= 0
+soak-conform: $(CONFORM_BIN) ## the suite SOAK_SIM times on the simulator, SOAK_REF0 times on ref0: the same verdicts (SOAK_LOAD=2: beside busy loops)
+	@conformance/tests/soak.sh $(B) $(SOAK_SIM) $(SOAK_REF0) $(SOAK_LOAD)
+
+.PHONY: check-conform coverage-table soak-conform
 # Peers with frames of their own, in a network namespace; what stands for a virtual machine there.
 FORWARD := $(B)/tests/forward
 CHECK_PROGRAMS += $(FORWARD)

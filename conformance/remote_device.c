@@ -34,6 +34,7 @@ static void adopt(struct vc_verbs *v, const struct ag_device *d)
 		.atomic_cap = d->atomic ? IBV_ATOMIC_HCA : IBV_ATOMIC_NONE,
 	};
 	v->reference = d->reference;
+	v->atomic_write = d->atomic_write;
 	v->gids = d->gids;
 }
 

@@ -57,6 +57,7 @@
 	X(int, modify_qp, (struct ibv_qp *, struct ibv_qp_attr *, int))                                    \
 	X(int, query_qp, (struct ibv_qp *, struct ibv_qp_attr *, int, struct ibv_qp_init_attr *))          \
 	X(int, destroy_qp, (struct ibv_qp *))                                                              \
+	X(struct ibv_qp_ex *, qp_to_qp_ex, (struct ibv_qp *))                                              \
 	X(struct ibv_ah *, create_ah, (struct ibv_pd *, struct ibv_ah_attr *))                             \
 	X(int, destroy_ah, (struct ibv_ah *))                                                              \
 	X(int, attach_mcast, (struct ibv_qp *, const union ibv_gid *, uint16_t))                           \
@@ -89,6 +90,7 @@ struct vc_verbs {
 	struct vc_peer *peer; /* NULL: there is none */
 	struct vc_link *link; /* to the agent that has the device (remote.h); NULL: it is in this process */
 	bool reference;       /* it is ref0 */
+	bool atomic_write;    /* it knows this request */
 	bool failed;          /* the device said so */
 	unsigned runs;
 };

@@ -169,6 +169,18 @@ static bool find_gids(struct vc_verbs *v, char *why, size_t cap)
 	return false;
 }
 
+/* Its bit among the capabilities, for which libibverbs 44 has no name. */
+#define CAP_ATOMIC_WRITE (UINT64_C(1) << 40)
+
+static bool has_atomic_write(struct ibv_context *ctx)
+{
+	struct verbs_context *x = verbs_get_ctx_op(ctx, query_device_ex);
+	struct ibv_device_attr_ex a = {.comp_mask = 0};
+
+	return x != NULL && x->query_device_ex(ctx, NULL, &a, sizeof(a)) == 0 &&
+	       (a.device_cap_flags_ex & CAP_ATOMIC_WRITE) != 0;
+}
+
 static bool open_device(struct vc_verbs *v, const char *name, char *why, size_t cap)
 {
 	struct ibv_device **list = v->call.get_device_list(NULL), *d;
@@ -191,6 +203,7 @@ static bool open_device(struct vc_verbs *v, const char *name, char *why, size_t 
 		(void)snprintf(why, cap, "%s does not say what it can do", name);
 		return false;
 	}
+	v->atomic_write = has_atomic_write(v->ctx);
 	return find_gids(v, why, cap);
 }
 

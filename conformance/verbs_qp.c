@@ -5,6 +5,23 @@
 
 #include "verbs.h"
 
+/* ATOMIC WRITE is a request of ibv_wr_post(3) alone, which wants it said when the queue pair is made. */
+static struct ibv_qp *create(const struct vc_verbs *v, struct ibv_pd *pd, struct ibv_qp_init_attr *a)
+{
+	struct verbs_context *x = v->atomic_write ? verbs_get_ctx_op(v->ctx, create_qp_ex) : NULL;
+	struct ibv_qp_init_attr_ex ex = {.send_cq = a->send_cq,
+					 .recv_cq = a->recv_cq,
+					 .srq = a->srq,
+					 .cap = a->cap,
+					 .qp_type = a->qp_type,
+					 .sq_sig_all = a->sq_sig_all,
+					 .comp_mask = IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_SEND_OPS_FLAGS,
+					 .pd = pd,
+					 .send_ops_flags = IBV_QP_EX_WITH_ATOMIC_WRITE};
+
+	return x != NULL && a->qp_type == IBV_QPT_RC ? x->create_qp_ex(v->ctx, &ex) : v->call.create_qp(pd, a);
+}
+
 static int t_qp_create(struct dr_target *dt, int node, void *pd, const struct vs_qp_init *init, void **h, uint32_t *qpn)
 {
 	struct vc_target *t = vc_self(dt);
@@ -23,7 +40,7 @@ static int t_qp_create(struct dr_target *dt, int node, void *pd, const struct vs
 	int code;
 
 	errno = 0;
-	qp = t->v->call.create_qp(pd != NULL ? ((struct vh *)pd)->pd : t->pd->pd, &a);
+	qp = create(t->v, pd != NULL ? ((struct vh *)pd)->pd : t->pd->pd, &a);
 	code = errno;
 	*h = vc_handle(t, O_QP, node, qp);
 	*qpn = qp != NULL ? qp->qp_num : 0;

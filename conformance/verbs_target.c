@@ -327,6 +327,7 @@ static const char *lacking(const struct vc_verbs *v, const struct dr_setup *s, c
 		{"srq", v->attr.max_srq > 0, "the device has no shared receive queues"},
 		{"mw", v->attr.max_mw > 0, "the device has no memory windows"},
 		{"atomic", v->attr.atomic_cap != IBV_ATOMIC_NONE, "the device has no atomic operations"},
+		{"atomic_write", v->atomic_write, "the device has no ATOMIC WRITE among its capabilities"},
 		{"mcast", v->attr.max_mcast_grp > 0, "the device has no multicast"},
 		{"unprivileged", unprivileged(v),
 		 "who may send raw packets may have any Q_Key, and before Linux 6.4 everybody may"},

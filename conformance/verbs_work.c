@@ -84,6 +84,16 @@ static void set_remote(struct ibv_send_wr *w, const struct vs_send_wr *wr)
 		w->imm_data = htonl(wr->imm_data); /* librxe refuses a bind that has any */
 }
 
+/* It has no form in ibv_post_send(3). */
+static int post_atomic_write(struct ibv_qp_ex *ex, const struct ibv_send_wr *w)
+{
+	ex->wr_start(ex);
+	ex->wr_id = w->wr_id;
+	ex->wr_flags = w->send_flags;
+	ex->wr_atomic_write(ex, w->wr.rdma.rkey, w->wr.rdma.remote_addr, (const void *)(uintptr_t)w->sg_list[0].addr);
+	return ex->wr_complete(ex);
+}
+
 static int t_post_send(struct dr_target *dt, void *qp, const struct vs_send_wr *wr)
 {
 	struct vc_target *t = vc_self(dt);
@@ -96,6 +106,7 @@ static int t_post_send(struct dr_target *dt, void *qp, const struct vs_send_wr *
 				.send_flags = wr->flags},
 			   *bad = NULL;
 	uint32_t bytes = copy_sges(sge, wr->sg_list, wr->num_sge);
+	struct ibv_qp_ex *ex;
 	int code;
 
 	if (wr->opcode == VS_WR_FLUSH)
@@ -115,6 +126,11 @@ static int t_post_send(struct dr_target *dt, void *qp, const struct vs_send_wr *
 	}
 	if (wr->opcode == VS_WR_BIND_MW && mw->mw->type == IBV_MW_TYPE_1) {
 		code = bind_type_1(h, mw, wr);
+	} else if (wr->opcode == VS_WR_ATOMIC_WRITE) {
+		ex = t->v->atomic_write ? t->v->call.qp_to_qp_ex(h->qp) : NULL;
+		if (ex == NULL || bytes != 8 || w.num_sge != 1)
+			return vc_lacks(t, "ATOMIC WRITE takes 8 bytes, and a device that knows it");
+		code = post_atomic_write(ex, &w);
 	} else {
 		if (wr->opcode == VS_WR_BIND_MW)
 			set_bind(&w, wr, mw);

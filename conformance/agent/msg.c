@@ -15,6 +15,7 @@ void ag_io_device(struct ag_io *io, struct ag_device *d)
 		AG_FIELD(io, d->limit[i]);
 	AG_FIELD(io, d->max_mcast);
 	ag_flag(io, &d->atomic);
+	ag_flag(io, &d->atomic_write);
 	for (unsigned i = 0; i < VC_PEER_ENCAPS; i++) {
 		ag_flag(io, &d->gids.has[i]);
 		AG_FIELD(io, d->gids.index[i]);

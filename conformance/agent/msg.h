@@ -21,7 +21,7 @@ struct ag_device {
 	bool reference;                      /* it is ref0 */
 	int32_t limit[DR_MAX_RD_ATOMIC + 1]; /* by enum dr_limit; -1: not known */
 	uint32_t max_mcast;
-	bool atomic;
+	bool atomic, atomic_write;
 	struct vc_gids gids;
 };
 void ag_io_device(struct ag_io *io, struct ag_device *d);

@@ -75,6 +75,7 @@ void ag_device_tell(const struct ag_session *s, struct ag_line *l)
 			},
 		.max_mcast = (uint32_t)a->max_mcast_grp,
 		.atomic = a->atomic_cap != IBV_ATOMIC_NONE,
+		.atomic_write = s->v->atomic_write,
 	};
 
 	memcpy(d.name, s->opened, sizeof(d.name));

@@ -198,7 +198,7 @@ START_TEST(structures_come_back)
 	struct vs_qp_attr a2 = {.state = VS_QPS_RESET};
 	struct vs_event ev = {.type = VS_EV_CQE, .has_wr = true, .wr_id = 3, .qpn = 4, .a = {1, 2, 3, 4}},
 			ev2 = {.type = 0};
-	struct ag_device d = {.name = "mlx5_0", .limit = {[0] = INT32_MAX, [DR_MAX_INLINE] = -1}, .atomic = true},
+	struct ag_device d = {.name = "mlx5_0", .limit = {[0] = INT32_MAX, [DR_MAX_INLINE] = -1}, .atomic_write = true},
 			 d2 = {.name = ""};
 
 	both_ways(io_wc, &wc, &wc2);
@@ -213,7 +213,7 @@ START_TEST(structures_come_back)
 	ck_assert_mem_eq(ev2.a, ev.a, 4 * sizeof(ev.a[0]));
 	both_ways(io_device, &d, &d2);
 	ck_assert(strcmp(d2.name, "mlx5_0") == 0 && d2.limit[0] == INT32_MAX && d2.limit[DR_MAX_INLINE] == -1 &&
-		  d2.atomic);
+		  d2.atomic_write && !d2.atomic);
 }
 END_TEST
 

@@ -194,6 +194,9 @@ int ibv_query_device(struct ibv_context *context, struct ibv_device_attr *device
 	return 0;
 }
 
+/* The kernel's bit for it (IB_UVERBS_DEVICE_ATOMIC_WRITE), for which libibverbs 44 has no name. */
+#define CAP_ATOMIC_WRITE (UINT64_C(1) << 40)
+
 int ref_query_device_ex(struct ibv_context *context, const struct ibv_query_device_ex_input *input,
 			struct ibv_device_attr_ex *attr, size_t size)
 {
@@ -209,7 +212,7 @@ int ref_query_device_ex(struct ibv_context *context, const struct ibv_query_devi
 		return errno;
 	fill_attr(ref_dev(context), &full.orig_attr);
 	ref_leave_quiet();
-	full.device_cap_flags_ex = full.orig_attr.device_cap_flags;
+	full.device_cap_flags_ex = full.orig_attr.device_cap_flags | CAP_ATOMIC_WRITE;
 	full.pci_atomic_caps.fetch_add = full.pci_atomic_caps.compare_swap = IBV_PCI_ATOMIC_OPERATION_8_BYTE_SIZE_SUP;
 	memcpy(attr, &full, size < sizeof(full) ? size : sizeof(full));
 	if (size > sizeof(full))
