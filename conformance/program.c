@@ -67,7 +67,7 @@ static void fail(struct vs_drill_result *res, enum vs_verdict v, const char *tex
 static void run_in(const char *dir, const char *vs_run, char **words, const struct vc_case *c, unsigned vector,
 		   const struct vs_drill_env *env, struct vs_drill_result *res)
 {
-	char trace[128], capture[128], output[128];
+	char trace[VS_PROGRAM_PATH + 16], capture[VS_PROGRAM_PATH + 16], output[VS_PROGRAM_PATH + 16];
 	struct vs_program p = {vs_run, words, trace, capture, output, NULL, NULL, 0, NULL, false, 0, 0};
 
 	(void)snprintf(trace, sizeof(trace), "%s/trace.vst", dir);
@@ -91,14 +91,14 @@ static void run_in(const char *dir, const char *vs_run, char **words, const stru
 void vc_program_run(const struct vc_options *o, const struct vc_case *c, unsigned vector,
 		    const struct vs_drill_env *env, struct vs_drill_result *res)
 {
-	char vs_run[4096], dir[] = "/tmp/vs-conform-XXXXXX", *words[MAX_WORDS + 1], *text = strdup(o->program);
+	char vs_run[4096], dir[VS_PROGRAM_PATH], *words[MAX_WORDS + 1], *text = strdup(o->program);
 
 	if (text == NULL || !split(text, words))
 		fail(res, VS_VERDICT_ERROR, "--program: a command of 1 to 64 words");
 	else if (!find_vs_run(vs_run))
 		fail(res, VS_VERDICT_ERROR, "vs-run is not beside vs-conform: run make, or install again");
-	else if (mkdtemp(dir) == NULL)
-		fail(res, VS_VERDICT_ERROR, "no folder can be made in /tmp");
+	else if (!vs_program_folder("vs-conform", dir))
+		fail(res, VS_VERDICT_ERROR, "no folder for its traces can be made: TMPDIR says where");
 	else {
 		run_in(dir, vs_run, words, c, vector, env, res);
 		(void)rmdir(dir);

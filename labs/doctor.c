@@ -47,17 +47,19 @@ static void try_program(const char *dir)
 
 int vl_doctor(struct vl_session *s)
 {
-	char dir[] = "/tmp/vs-lab-XXXXXX", path[PATH_MAX], *version[] = {path, "-v", NULL};
+	char dir[VS_PROGRAM_PATH], path[PATH_MAX], *version[] = {path, "-v", NULL};
 	bool room = vl_make_dirs(s->progress.home) && access(s->progress.home, W_OK) == 0;
 
 	bad = 0;
 	say(room, s->progress.home,
 	    T("VS_LAB_DIR names another folder for your work", "VS_LAB_DIR로 다른 작업 폴더를 지정하세요"));
-	if (mkdtemp(dir) != NULL) {
+	if (vs_program_folder("vs-lab", dir)) {
 		try_program(dir);
 		(void)rmdir(dir);
 	} else {
-		say(false, "/tmp", T("no folder can be made there", "폴더를 만들 수 없습니다"));
+		say(false, dir,
+		    T("no folder can be made there; TMPDIR names another place",
+		      "폴더를 만들 수 없습니다. TMPDIR로 다른 곳을 지정하세요"));
 	}
 	say(vl_beside("vs-tshark", path) && vl_run(version, "/dev/null") == 0,
 	    T("vs-tshark shows packets", "vs-tshark로 패킷을 볼 수 있습니다"),

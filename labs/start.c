@@ -54,15 +54,18 @@ static void keep_hashes(struct vl_session *s, const struct vl_lab *lab, const st
 /* A run of the solution, in a folder of its own that goes again. */
 static bool compute(struct vl_session *s, const struct vl_lab *lab)
 {
-	char dir[] = "/tmp/vs-lab-XXXXXX", source[PATH_MAX], binary[64], seed[16], *argv[] = {binary, seed, NULL};
+	char dir[VS_PROGRAM_PATH], source[PATH_MAX], binary[VS_PROGRAM_PATH + 16], seed[16],
+		*argv[] = {binary, seed, NULL};
 	struct vl_traces t = {.trace = ""};
 	struct vl_truth truth[VL_QUESTIONS];
 	struct vs_program p = {.record = NULL};
 	char *output = NULL;
 	bool good;
 
-	if (mkdtemp(dir) == NULL) {
-		vl_complain(T("no folder can be made in /tmp", "/tmp에 폴더를 만들 수 없습니다"));
+	if (!vs_program_folder("vs-lab", dir)) {
+		vl_complain(T("%s: no folder can be made there; TMPDIR names another place",
+			      "%s: 폴더를 만들 수 없습니다. TMPDIR로 다른 곳을 지정하세요"),
+			    dir);
 		return false;
 	}
 	(void)snprintf(source, sizeof(source), "%.*s/solution/solution.c", PATH_MAX - 32, lab->dir);

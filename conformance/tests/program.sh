@@ -79,6 +79,7 @@ printf 'case X-1 "t"\nnode A B\nqp A.q <-> B.q rc\nfault drop psn=+1 from A\nwai
 judge 1 "a fault that only a script knows" "psn=+ and qp= are not known yet"
 printf 'case X-1 "t"\nmatrix text = this that\nnode A B\nwait 1us\n' >"$tmp/s.drill"
 program="grep -q \$text /etc/hostname" judge 1 "a program without devices" "did the program open a device?"
+TMPDIR=$tmp/none judge 1 "no room for traces" "TMPDIR says where"
 program="$tmp/none" judge 1 "no such program" "did the program open a device?"
 
 printf 'check-conform: program: %d claims hold, %d do not\n' "$passed" "$failed"

@@ -275,3 +275,14 @@ bool program_start(struct vs_program *p, const struct dr_setup *s, const struct 
 		free(c.kept[i]);
 	return pid > 0;
 }
+
+bool vs_program_folder(const char *name, char path[VS_PROGRAM_PATH])
+{
+	const char *dir = getenv("TMPDIR");
+	int n = snprintf(path, VS_PROGRAM_PATH, "%s/%s-XXXXXX", dir != NULL && dir[0] != '\0' ? dir : "/tmp", name);
+
+	if (n < (int)VS_PROGRAM_PATH && mkdtemp(path) != NULL)
+		return true;
+	*strrchr(path, '/') = '\0';
+	return false;
+}

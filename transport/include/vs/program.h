@@ -13,6 +13,8 @@
 #include "vs/drill.h"
 #include "vs/pktio.h"
 
+#define VS_PROGRAM_PATH 4096u
+
 /* What a program did: the events of both devices, and every frame that one of them sent. */
 struct vs_record;
 
@@ -43,5 +45,7 @@ void vs_drill_run_program(const struct vs_drill *d, unsigned vector, const struc
 void vs_drill_run_record(const struct vs_drill *d, unsigned vector, const struct vs_drill_env *env,
 			 struct vs_program *p, struct vs_drill_result *result);
 void vs_program_clear(struct vs_program *p);
+/* A new folder for such files, NAME-XXXXXX where TMPDIR says, or in /tmp. False: none can be made in `path`. */
+bool vs_program_folder(const char *name, char path[VS_PROGRAM_PATH]);
 
 #endif
