@@ -139,17 +139,18 @@ bool vc_glob(const char *pattern, const char *text); /* *, ?; nothing else is sp
 /* ---- what is wanted of a run ---- */
 
 struct vc_options {
-	const char *dir;                                     /* of the cases */
-	const char *name;                                    /* of the device, as the user says it */
-	const char *device;                                  /* settings of the simulator; NULL: none */
-	const char *verbs;                                   /* device of libibverbs; NULL: the simulator */
-	const char *agent;                                   /* command that leads to who has it; NULL: we have */
-	const char *program;                                 /* a command; NULL: a device */
-	const char *peer, *encap;                            /* NULL: the usual one */
-	struct vc_peer_spec peer_at;                         /* what `peer` says */
-	unsigned worker;                                     /* which of the processes this is */
-	const char *agents[2], *devices[2];                  /* of a bridge's two ends; NULL: not said */
-	unsigned end;                                        /* which of these is meant */
+	const char *dir;                    /* of the cases */
+	const char *name;                   /* of the device, as the user says it */
+	const char *device;                 /* settings of the simulator; NULL: none */
+	const char *verbs;                  /* device of libibverbs; NULL: the simulator */
+	const char *agent;                  /* command that leads to who has it; NULL: we have */
+	const char *program;                /* a command; NULL: a device */
+	const char *peer, *encap;           /* NULL: the usual one */
+	struct vc_peer_spec peer_at;        /* what `peer` says */
+	unsigned worker;                    /* which of the processes this is */
+	const char *agents[2], *devices[2]; /* where there are two; NULL: not said */
+	bool two;                           /* devices: the first node of a script lives on the first */
+	unsigned end;                       /* which of these is meant */
 	const char *json, *junit, *tap, *html, *profile_out; /* files to write; NULL: none */
 	const char *deviations;                              /* file of known deviations; NULL: none */
 	const char *coverage;                                /* file to write; NULL: none */

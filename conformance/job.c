@@ -124,8 +124,7 @@ static void run_on_target(const struct vc_options *o, const struct vc_case *c, u
 	} else if (o->verbs == NULL)
 		vs_drill_run_sim(c->d, vector, env, res);
 	else
-		dr_run(c->d, vector, env, o->peer_at.kind == VC_PEER_BRIDGE ? vc_pair_open : vc_target_open,
-		       (void *)(uintptr_t)o, res);
+		dr_run(c->d, vector, env, o->two ? vc_pair_open : vc_target_open, (void *)(uintptr_t)o, res);
 }
 
 /* Runs it, and where the runner may have been at fault once more: its own lateness is no news of the device. */

@@ -89,7 +89,8 @@ static const char help_text[] =
 	"                       a % in both paths is the number of the process\n"
 	"    bridge:END,END     nobody: it is between two devices (two --agent, or --device NAME,NAME), and does to\n"
 	"                       their packets what faults of scripts say; END is IFACE, or unix:PATH,remote=PATH\n"
-	"    loop               nobody, so that only cases with two ends on the device are run\n"
+	"    loop               nobody, so that only cases with two ends are run: both on the device, or on\n"
+	"                       two (two --agent, or --device NAME,NAME)\n"
 	"  --program CMD      a program that makes the calls itself, on the simulated wire; scripts (--file) say what "
 	"it "
 	"has\n"
@@ -164,11 +165,13 @@ static bool take_peer(struct vc_options *o, const char *text)
 	return false;
 }
 
-/* A second one is for the other end of a bridge. */
+/* A second one has the other of two devices. */
 static bool take_agent(struct vc_options *o, const char *text)
 {
 	if (o->agents[1] != NULL) {
-		vc_complain("--agent %s: there are two already, and a bridge has two ends", text);
+		vc_complain("--agent %s: there are two already, and a script has a device for its first node and one "
+			    "for all others",
+			    text);
 		return false;
 	}
 	o->agents[o->agents[0] != NULL] = text;
@@ -280,17 +283,13 @@ static bool behind_agent(struct vc_options *o)
 	return true;
 }
 
-/* Who is at the ends of a bridge: two agents, or two devices of this host. */
+/* Two agents, or two devices of this host: with a bridge between them, or with nobody who sees their wire. */
 static bool two_devices(struct vc_options *o)
 {
 	static char names[128];
+	bool bridge = o->peer_at.kind == VC_PEER_BRIDGE, loop = o->peer != NULL && o->peer_at.kind == VC_PEER_NONE;
 	char *second;
 
-	if (o->peer_at.kind != VC_PEER_BRIDGE) {
-		if (o->agents[1] != NULL)
-			vc_complain("--agent %s: a second one is for the other end of --peer bridge:", o->agents[1]);
-		return o->agents[1] == NULL;
-	}
 	if (o->verbs != NULL && strlen(o->verbs) < sizeof(names) && strchr(o->verbs, ',') != NULL) {
 		(void)snprintf(names, sizeof(names), "%s", o->verbs);
 		second = strchr(names, ',');
@@ -298,11 +297,19 @@ static bool two_devices(struct vc_options *o)
 		o->devices[0] = names;
 		o->devices[1] = second + 1;
 	}
-	if (o->agents[1] != NULL || (o->agents[0] == NULL && o->devices[1] != NULL))
+	o->two = o->agents[1] != NULL || (o->agents[0] == NULL && o->devices[1] != NULL);
+	if (bridge && !o->two)
+		vc_complain("--peer %s: a bridge is between two devices: --agent COMMAND --agent COMMAND, or "
+			    "--device NAME,NAME",
+			    o->peer);
+	else if (o->two && !bridge && !loop)
+		vc_complain("%s %s: two devices take --peer bridge:END,END between them, or --peer loop",
+			    o->agents[1] != NULL ? "--agent" : "--device",
+			    o->agents[1] != NULL ? o->agents[1] : o->verbs);
+	else if (o->two && o->agents[1] == NULL && strcmp(o->devices[0], "ref0") == 0)
+		vc_complain("--device %s: ref0 is one device in a process; --agent vs-agent twice makes two", o->verbs);
+	else
 		return true;
-	vc_complain(
-		"--peer %s: a bridge is between two devices: --agent COMMAND --agent COMMAND, or --device NAME,NAME",
-		o->peer);
 	return false;
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * pair.c - the target of two devices with a bridge between them: the first node of a script lives on the first, all
- * others on the second. Each device is a target of its own (verbs or agent); calls go to the one whose node or object
- * they are about, and what the bridge hears is told as what the devices have sent.
+ * pair.c - the target of two devices: the first node of a script lives on the first, all others on the second. Each
+ * device is a target of its own (verbs or agent); calls go to the one whose node or object they are about. With a
+ * bridge between them, what it hears is told as what the devices have sent; without one nobody sees the wire.
  */
 #define _GNU_SOURCE /* ppoll */
 #include <poll.h>
@@ -13,8 +13,9 @@
 #include "pair.h"
 
 #define SETTLE_NS 20000000u
+#define NO_PEER "between two devices there is no peer that a script could play"
 
-static struct vc_bridge *the_bridge; /* of this process */
+static struct vc_bridge *the_bridge; /* of this process; NULL: there is none */
 
 void vc_pair_take_over(struct pair *p)
 {
@@ -64,15 +65,20 @@ static uint64_t p_now(struct dr_target *t)
 	return vc_now_ns();
 }
 
+static bool hear(struct pair *p, const char **broken)
+{
+	return the_bridge != NULL && vc_bridge_hear(the_bridge, on_bridge, p, broken) > 0;
+}
+
 static bool p_step(struct dr_target *t, uint64_t until)
 {
 	struct pair *p = self(t);
 	const char *broken = NULL;
-	bool more = vc_bridge_hear(the_bridge, on_bridge, p, &broken) > 0;
+	bool more = hear(p, &broken);
 
 	for (unsigned i = 0; i < 2; i++)
 		more |= p->end[i]->ops->step(p->end[i], until);
-	more |= vc_bridge_hear(the_bridge, on_bridge, p, &broken) > 0;
+	more |= hear(p, &broken);
 	if (broken != NULL)
 		p->t.gone = broken;
 	vc_pair_take_over(p);
@@ -99,20 +105,23 @@ static int p_send(struct dr_target *t, const uint8_t *frame, size_t len)
 {
 	(void)frame;
 	(void)len;
-	t->lacks = "a bridge has no peer that a script could play";
+	t->lacks = NO_PEER;
 	return VS_ERR_INVAL;
 }
 
 static int p_fault(struct dr_target *t, const char *rule)
 {
-	(void)t;
-	return vc_bridge_fault(the_bridge, rule);
+	if (the_bridge != NULL)
+		return vc_bridge_fault(the_bridge, rule);
+	if (rule != NULL)
+		t->lacks = "nobody is on the wire who could act a fault";
+	return rule != NULL ? VS_ERR_INVAL : VS_OK;
 }
 
 static const char *p_idle_fault(struct dr_target *t)
 {
 	(void)t;
-	return vc_bridge_idle(the_bridge);
+	return the_bridge != NULL ? vc_bridge_idle(the_bridge) : NULL;
 }
 
 static int p_av(struct dr_target *t, int node, int encap, struct vs_av *av)
@@ -156,14 +165,15 @@ static bool ready(const struct vc_options *o, char *why, size_t cap)
 		alone[i].agent = o->agents[i];
 		if (o->devices[i] != NULL)
 			alone[i].verbs = alone[i].name = o->devices[i];
+		alone[i].two = false;
 		alone[i].peer = "loop";
 		alone[i].peer_at.kind = VC_PEER_NONE;
 		if (vc_verbs_open(&alone[i], why, cap) == NULL)
 			return false;
 	}
-	if (the_bridge == NULL)
+	if (the_bridge == NULL && o->peer_at.kind == VC_PEER_BRIDGE)
 		the_bridge = vc_bridge_open(&o->peer_at, why, cap);
-	return the_bridge != NULL;
+	return the_bridge != NULL || o->peer_at.kind != VC_PEER_BRIDGE;
 }
 
 bool vc_pair_try(const struct vc_options *o, char *why, size_t cap)
@@ -233,7 +243,7 @@ static void set_up(struct pair *p)
 					.mark = p_mark};
 	vc_pair_calls(&p->ops);
 	p->t = (struct dr_target){.ops = &p->ops,
-				  .tells_sent = p->setup.ears.sent != NULL && has_two_nodes(p),
+				  .tells_sent = the_bridge != NULL && p->setup.ears.sent != NULL && has_two_nodes(p),
 				  .settle_ns = more(SETTLE_NS, more(a->settle_ns, b->settle_ns)),
 				  .patience_ns = more(a->patience_ns, b->patience_ns),
 				  .slack_ns = more(a->slack_ns, b->slack_ns),
@@ -247,7 +257,7 @@ struct dr_target *vc_pair_open(void *ctx, const struct dr_setup *s, char *why, s
 	struct pair *p;
 
 	if (s->p->raw_peer) {
-		(void)snprintf(why, cap, "a bridge has no peer that a script could play");
+		(void)snprintf(why, cap, NO_PEER);
 		*skip = true;
 		return NULL;
 	}
@@ -258,7 +268,7 @@ struct dr_target *vc_pair_open(void *ctx, const struct dr_setup *s, char *why, s
 		return NULL;
 	p->setup = *s;
 	if (!open_end(p, 0, why, cap, skip) || !open_end(p, 1, why, cap, skip) ||
-	    !vc_bridge_begin(the_bridge, s->env->seed, p->name[0], p->name[1])) {
+	    (the_bridge != NULL && !vc_bridge_begin(the_bridge, s->env->seed, p->name[0], p->name[1]))) {
 		p_destroy(&p->t);
 		return NULL;
 	}

@@ -216,8 +216,7 @@ bool vc_verbs_try(const struct vc_options *o, char *why, size_t cap)
 		/* What it has started goes with it. */
 		if (prctl(PR_SET_PDEATHSIG, SIGKILL) < 0 || getppid() != parent)
 			_exit(1);
-		good = o->peer_at.kind == VC_PEER_BRIDGE ? vc_pair_try(o, text, sizeof(text))
-							 : vc_verbs_open(o, text, sizeof(text)) != NULL;
+		good = o->two ? vc_pair_try(o, text, sizeof(text)) : vc_verbs_open(o, text, sizeof(text)) != NULL;
 
 		(void)!write(fd[1], text, good ? 0 : strlen(text));
 		vc_verbs_close();

@@ -8,7 +8,6 @@
 /* ATOMIC WRITE is a request of ibv_wr_post(3) alone, which wants it said when the queue pair is made. */
 static struct ibv_qp *create(const struct vc_verbs *v, struct ibv_pd *pd, struct ibv_qp_init_attr *a)
 {
-	struct verbs_context *x = v->atomic_write ? verbs_get_ctx_op(v->ctx, create_qp_ex) : NULL;
 	struct ibv_qp_init_attr_ex ex = {.send_cq = a->send_cq,
 					 .recv_cq = a->recv_cq,
 					 .srq = a->srq,
@@ -19,7 +18,9 @@ static struct ibv_qp *create(const struct vc_verbs *v, struct ibv_pd *pd, struct
 					 .pd = pd,
 					 .send_ops_flags = IBV_QP_EX_WITH_ATOMIC_WRITE};
 
-	return x != NULL && a->qp_type == IBV_QPT_RC ? x->create_qp_ex(v->ctx, &ex) : v->call.create_qp(pd, a);
+	if (!v->atomic_write || a->qp_type != IBV_QPT_RC)
+		return v->call.create_qp(pd, a);
+	return verbs_get_ctx(v->ctx)->create_qp_ex(v->ctx, &ex);
 }
 
 static int t_qp_create(struct dr_target *dt, int node, void *pd, const struct vs_qp_init *init, void **h, uint32_t *qpn)

@@ -51,6 +51,9 @@ expect 0 "a greeting of the login" "1 PASS" --agent "echo Welcome; echo; exec $a
 expect 0 "an agent under vs-run" "1 PASS" --agent "$build/bin/vs-run -- $agent" QPS-001
 expect 0 "an agent at a terminal" "5 PASS" -j1 --agent "$shim pty 0 0 $agent" RSP-017
 
+expect 0 "two agents, and nobody between them" " 3 PASS, 6 SKIP" --agent "$agent" --agent "$agent" --device ref0 --peer loop \
+	REQ-041 ROB-008
+
 # ---- what costs one case ----
 
 # The first start tries whether there is an agent, the second is that of the worker.

@@ -142,7 +142,7 @@ bridged() { # CODE CLAIM TEXT PEER OPTIONS...
 	expect "$1" "$2" "$3" "$bin" -v --device ref0 --agent "$(agent 0)" --agent "$(agent 1)" --peer "$4" "${@:5}"
 }
 bridged 0 "bridge: two devices, and faults between them" " 9 PASS" bridge:w0,w1 ROB-002 ROB-003 ROB-008
-bridged 127 "bridge: a script with a peer" "a bridge has no peer that a script could play" bridge:w0,w1 RSP-017
+bridged 127 "bridge: a script with a peer" "there is no peer that a script could play" bridge:w0,w1 RSP-017
 cat >"$tmp/lost.drill" <<-'END'
 	case RSP-017 "Nothing from B arrives"
 	class N
@@ -162,7 +162,7 @@ sed -i 's/drop all from A/drop 99th data from A/; s/RETRY_EXC_ERR/WRITE SUCCESS/
 bridged 1 "bridge: a fault that found nothing" "99th" bridge:w0,w1 --file "$tmp/lost.drill"
 expect 2 "bridge: one device" "a bridge is between two devices" "$bin" --device ref0 --peer bridge:w0,w1
 bridged 2 "bridge: three devices" "there are two already" bridge:w0,w1 --agent x
-expect 2 "a second agent without a bridge" "a second one is for the other end" "$bin" --agent x --agent y
+expect 2 "a second agent without a bridge" "two devices take --peer bridge:END,END between them, or --peer loop" "$bin" --agent x --agent y
 bridged 2 "bridge: no such interface" "nonesuch: there is no such interface" bridge:w0,nonesuch ROB-008
 ends=bridge
 sep=:
