@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "bridge.h"
 #include "ccase.h"
 #include "verbs.h"
 
@@ -122,7 +123,7 @@ static void walk(const struct vc_options *o, const struct vs_drill_env *env, str
 		if (o->verbs == NULL)
 			vs_drill_run_sim(d, 0, &one, res);
 		else
-			dr_run(d, 0, &one, vc_target_open, (void *)(uintptr_t)o, res);
+			dr_run(d, 0, &one, o->two ? vc_pair_open : vc_target_open, (void *)(uintptr_t)o, res);
 		vs_drill_free(d);
 	}
 	free(w.text);

@@ -30,8 +30,6 @@ static void posted(struct vc_target *t, const struct ibv_qp *qp, const struct vs
 	ev.a[4] = wr->flags;
 	ev.a[5] = (uint64_t)code;
 	vc_emit(t, &ev);
-	if (t->posted_ns == 0)
-		t->posted_ns = vc_now_ns();
 }
 
 /* Type 1: a call of its own; the key is in the window afterwards. */
@@ -106,6 +104,7 @@ static int t_post_send(struct dr_target *dt, void *qp, const struct vs_send_wr *
 				.send_flags = wr->flags},
 			   *bad = NULL;
 	uint32_t bytes = copy_sges(sge, wr->sg_list, wr->num_sge);
+	const uint64_t before = vc_now_ns(); /* a device in this process may send, and be held up, within the call */
 	struct ibv_qp_ex *ex;
 	int code;
 
@@ -142,6 +141,8 @@ static int t_post_send(struct dr_target *dt, void *qp, const struct vs_send_wr *
 	}
 	if (code < 0)
 		code = errno;
+	if (code == 0 && t->posted_ns == 0)
+		t->posted_ns = before;
 	posted(t, h->qp, wr, bytes, code);
 	return vc_error(code);
 }
