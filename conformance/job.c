@@ -139,7 +139,8 @@ static void run_vector(const struct vc_options *o, const struct vc_case *c, unsi
 		run_on_target(o, c, vector, &env, res);
 		vc_judge(record, violation);
 		vc_verdict(c, res, violation, o->strict, out);
-		if (out->verdict != VC_INCONCLUSIVE)
+		if (out->verdict != VC_INCONCLUSIVE &&
+		    !(res->late && (out->verdict == VC_WARN || out->verdict == VC_FAIL)))
 			return;
 	}
 }

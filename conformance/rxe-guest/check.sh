@@ -29,9 +29,9 @@ result() { # name, what is wrong; "": nothing
 	fi
 }
 
-# Rows of which a vector was executed. A TAP line: "ok 12 - RSP-017[mtu=256] ... # SKIP why".
+# Rows of the inventory of which a vector was executed. A TAP line: "ok 12 - RSP-017-verbs[mtu=256] ... # SKIP why".
 rows() {
-	awk '/^(not )?ok / && !/# SKIP/ { sub(/^(not )?ok [0-9]+ - /, ""); sub(/[[ ].*/, ""); if (!seen[$0]++) n++ } END { print n + 0 }' "$1"
+	awk '/^(not )?ok / && !/# SKIP/ && match($0, /[A-Z]+-[0-9]+/) && !seen[substr($0, RSTART, RLENGTH)]++ { n++ } END { print n + 0 }' "$1"
 }
 
 suite_has_ended() { # kernel, exit code

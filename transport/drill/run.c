@@ -752,6 +752,7 @@ static void run_vector(struct run *r)
 	r->res->time_ns = r->t->ops->now(r->t) - begin;
 	if (!r->failed && r->variants[0] != '\0') {
 		r->res->verdict = VS_VERDICT_VARIANT;
+		r->res->late = r->t->ops->lag_ns != NULL && r->t->ops->lag_ns(r->t) > r->t->slack_ns / 2;
 		memcpy(r->res->variant, r->variants, sizeof(r->res->variant));
 	}
 }

@@ -66,6 +66,7 @@ struct vs_drill_result {
 	char variant[256];        /* VARIANT: names of the alternatives taken, comma separated */
 	struct vs_drill_error at; /* FAIL, ERROR: where and why */
 	bool doubtful;            /* FAIL, and it may have been the runner who was late (targets in real time) */
+	bool late;                /* VARIANT, and somebody did not look for so long that another one may be the truth */
 	uint64_t steps;           /* statements executed */
 	uint64_t time_ns;         /* virtual time that it took */
 };
