@@ -55,7 +55,7 @@ veth_of_ref0() {
 
 # Server in the background (busybox, whose timeout this is, would take its own ip), client a moment later; what the client says.
 pair() { # server, client
-	guest_run "timeout 100 $1 >/tmp/server 2>&1 & sleep 1; timeout 90 $2 2>&1; kill %1 2>/dev/null; wait" || true
+	guest_run "timeout 40 $1 >/tmp/server 2>&1 & sleep 1; timeout 30 $2 2>&1; kill %1 2>/dev/null; wait" || true
 }
 result() { awk -v f="$1" -v k="$2" '/^ [0-9]+ +[0-9]+ / && !n++ { print $f * k }'; } # field, factor: MiB/s become MB/s
 

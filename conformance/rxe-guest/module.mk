@@ -15,7 +15,7 @@ $(RXE_KERNELS:%=$(B)/rxe/%/complete):
 	@scripts/deps.sh rxe
 	@$(RXE)/fetch-kernel.sh $(notdir $(@D)) $(@D)
 
-$(B)/rxe/%/guest.cpio: $(B)/rxe/%/complete $(RXE)/init $(RXE)/mkinitramfs.sh $(RUN_BIN) $(VERBS_LIB) $(CM_LIB) $(filter %/vs-agent,$(ALL))
+$(B)/rxe/%/guest.cpio: $(B)/rxe/%/complete $(RXE)/module.mk $(RXE)/init $(RXE)/mkinitramfs.sh $(RUN_BIN) $(VERBS_LIB) $(CM_LIB) $(filter %/vs-agent,$(ALL))
 	@scripts/deps.sh rxe
 	@$(RXE)/mkinitramfs.sh $(@D) $@ $(RXE_OURS) $(RXE_LIBS) $(RXE_PROGRAMS:%=/usr/bin/%)
 
