@@ -71,6 +71,23 @@ CHECK_TARGETS += check-completion
 check-completion: all ## what bash completes, against --help and the man page of every program
 	@scripts/tests/completion-test.sh $(B) $(notdir $(INSTALL_BINS))
 
+CHECK_TARGETS += check-docs check-reference
+LONG_TARGETS  += check-docs-long
+check-docs: all $(VICTIM) ## links, targets, options and commands of README and docs are as they say
+	@scripts/tests/docs-test.sh $(B)
+	@scripts/check-docs.sh $(B)
+
+check-docs-long: all $(VICTIM) ## and the commands that take longer
+	@scripts/deps.sh apps
+	@scripts/check-docs.sh --long $(B)
+
+check-reference: all ## docs/reference is what its sources say
+	@scripts/reference.sh $(B) $(B)/reference
+	@diff -r $(B)/reference docs/reference --exclude README.md || { echo "run 'make reference'" >&2; exit 1; }
+
+reference: all ## writes docs/reference anew: fields, rules, reasons, causes, cases, events ...
+	@scripts/reference.sh $(B) docs/reference
+
 check-install: all ## what make install installs can be used, and make uninstall removes it
 	@CC='$(CC)' scripts/tests/install-test.sh '$(MAKE)' $(B)
 
@@ -234,4 +251,4 @@ FORCE:
 
 .PHONY: FORCE demo check check-long fuzz-minute deps check-programs check-unit check-deps check-spdx check-scripts check-install check-pure check-clang clang-programs check-asan check-fuzz fuzzers-quick \
 	check-deviations deviations-table check-fresh format format-check lint lint-quick lint-psn lint-shell lint-man lint-cppcheck lint-tidy objects fuzz fuzz-programs fuzzers install \
-	uninstall shared deb check-deb dist check-completion doctor help
+	uninstall shared deb check-deb dist check-docs check-docs-long check-reference reference check-completion doctor help
