@@ -15,6 +15,7 @@ scripts/dist.sh "$2" "$version" >/dev/null
 tar xzf "$2/verbscope-$version.tar.gz" -C "$out"
 cp -r packaging/debian "$src/debian"
 sed -i "s/@SHLIB@/libverbscope$abi/g" "$src/debian/control"
+mv "$src/debian/shlib.install" "$src/debian/libverbscope$abi.install"
 echo "ABI=$abi" >"$src/VERSION.deb"
 cat >"$src/debian/changelog" <<END
 verbscope ($version) unstable; urgency=medium
@@ -32,8 +33,12 @@ if ! (cd "$src" && DEB_BUILD_OPTIONS="parallel=$jobs nocheck" MAKE="$make" dpkg-
 fi
 rm -rf "$src"
 (cd "$out" && ls -1 ./*.deb)
-lintian --suppress-tags initial-upload-closes-no-bugs,bad-distribution-in-changes-file --fail-on error "$out"/*.changes 2>&1 | grep -v '^N:' || true
-if ! lintian --fail-on error "$out"/*.changes >/dev/null 2>&1; then
+# Nobody uploads these, so they name no address and close no bug; the link of the shared library is in verbscope-dev.
+rc=0
+lintian --suppress-tags bogus-mail-host-in-debian-changelog,bogus-mail-host,initial-upload-closes-no-bugs,lacks-unversioned-link-to-shared-library \
+	--fail-on error "$out"/*.changes >"$out/lintian" 2>&1 || rc=$?
+sed '/^N:/d' "$out/lintian"
+if [ $rc != 0 ]; then
 	echo "deb: lintian found errors" >&2
 	exit 1
 fi
