@@ -155,6 +155,8 @@ END
 )
 
 if compgen -G "$build/plugins/*/epan/verbscope.so" >/dev/null && [ -x "$build/bin/vs-tshark" ]; then
+	"$build/bin/vs-tshark" -G fields >"$out/.fields" 2>/dev/null || true
+	grep -q '	rdma\.bth\.psn	' "$out/.fields" || { rm "$out/.fields"; echo "reference: vs-tshark in $build has no plugin" >&2; exit 1; }
 	page fields "Fields of the Wireshark plugin" 'what `vs-tshark -G fields` says' < <(
 		cat <<'END'
 Display filters, columns and `-e` of tshark. Names are a contract; what they mean, with examples: [Verbscope in
@@ -163,10 +165,11 @@ Wireshark](../wireshark.md). `rdma.reason.ID` and `rdma.rule.ID` exist for every
 | field | type | | |
 |---|---|---|---|
 END
-		"$build/bin/vs-tshark" -G fields 2>/dev/null | awk "$cells"'
+		awk "$cells"'
 			$1 == "F" && $3 ~ /^rdma\./ && $3 !~ /^rdma\.(reason|rule)\./ {
 				type = tolower(substr($4, 4))
 				printf "| `%s` | %s | %s | %s |\n", $3, type, cell($2), cell($8)
-			}' | sort -u
+			}' "$out/.fields" | sort -u
 	)
+	rm "$out/.fields"
 fi
