@@ -84,7 +84,8 @@ while IFS=$'\t' read -r name bug text must may; do
 	fi
 	if [ -n "$table" ]; then
 		others=$(LC_ALL=C comm -13 <(list "$must") <(list "$got") | tr '\n' ' ')
-		echo "| \`$name\` | $text (KNOWN-BUGS $bug) | $must | ${others% } |" >>"$tmp/table"
+		bug=$([ "$bug" = 0 ] || echo " (KNOWN-BUGS $bug)")
+		echo "| \`$name\` | $text$bug | $must | ${others% } |" >>"$tmp/table"
 	fi
 done < <(rows)
 if [ -n "$table" ]; then

@@ -120,6 +120,19 @@ static const struct vs_rres *saved(const struct vs_qp *qp, uint32_t psn)
 	return NULL;
 }
 
+/* Deviation ATOMIC_REEXECUTED: the duplicate that was executed has a result of its own. */
+void vs_rres_new_orig(struct vs_qp *qp, uint32_t psn, uint64_t orig)
+{
+	uint32_t i;
+
+	for (i = qp->resp.rres_head; i != qp->resp.rres_tail; i++) {
+		struct vs_rres *r = &qp->resp.rres[i & qp->resp.rres_mask];
+
+		if (r->kind == VS_RRES_ATOMIC && r->first_psn == psn)
+			r->orig = orig;
+	}
+}
+
 static struct vs_answer make(struct vs_qp *qp, const struct vs_rres *res, uint32_t psn, uint32_t npsn, uint64_t va,
 			     uint32_t length, uint32_t msn)
 {

@@ -34,7 +34,8 @@ static void new_credits(struct vs_qp *qp, const struct vs_rx *rx)
 /* Something moved on: full retries again, the timer starts anew, gates may open. */
 static void progress(struct vs_qp *qp)
 {
-	qp->req.retry_left = qp->attr.retry_cnt;
+	if (!VS_DEVIATES(qp->dev, RETRY_NOT_RESET))
+		qp->req.retry_left = qp->attr.retry_cnt;
 	qp->req.rnr_left = qp->attr.rnr_retry;
 	qp->req.gap_told = false;
 	vs_req_start_timer(qp);

@@ -531,6 +531,7 @@ uint32_t vs_resp_reads_waiting(struct vs_qp *qp);
 void vs_answer_ack(struct vs_qp *qp, uint32_t psn, uint32_t msn);
 void vs_answer_nak(struct vs_qp *qp, uint32_t psn, uint8_t syndrome, uint8_t opcode);
 void vs_rres_save(struct vs_qp *qp, const struct vs_rres *res);
+void vs_rres_new_orig(struct vs_qp *qp, uint32_t psn, uint64_t orig); /* deviation ATOMIC_REEXECUTED */
 void vs_answer_saved(struct vs_qp *qp, const struct vs_rres *res, uint32_t psn, uint32_t npsn, uint64_t va,
 		     uint32_t length, uint32_t msn);
 void vs_answer_duplicate(struct vs_rx *rx);

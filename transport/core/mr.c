@@ -235,15 +235,20 @@ enum vs_reason vs_key_check_remote(const struct vs_qp *qp, uint32_t rkey, uint64
 {
 	struct remote_range range;
 	enum vs_reason r = remote_range(qp, rkey, access, &range);
+	unsigned past = 0;
 
 	if (r != VS_REASON_NONE)
 		return r;
+	if (VS_DEVIATES(qp->dev, RANGE_OFF_BY_ONE)) {
+		range.length++;
+		past = 1;
+	}
 	if (!vs_range_inside(va, len, range.base, range.length)) {
 		/* Unchecked at bind, a window may reach past its region: that is found here. */
 		return VS_REASON_RKEY_RANGE;
 	}
 	*host = range.host + (va - range.base);
-	if (!vs_range_inside(*host, len, range.mr->attr.addr, range.mr->attr.length))
+	if (!vs_range_inside(*host, len, range.mr->attr.addr, range.mr->attr.length + past))
 		return VS_REASON_RKEY_RANGE;
 	return VS_REASON_NONE;
 }

@@ -302,8 +302,24 @@ void vs_sq_complete_head(struct vs_qp *qp, enum vs_wc_status status, enum vs_rea
 	push_sq(qp, &w, status, why, byte_len);
 }
 
+/* Deviation: the newest first. */
+static void flush_backwards(struct vs_qp *qp)
+{
+	uint32_t first = qp->sq.head, i = qp->sq.tail;
+
+	qp->sq.head = qp->sq.send = i;
+	qp->sq.send_pkt = 0;
+	while (i != first) {
+		const struct vs_swqe w = *vs_sq_at(qp, --i);
+
+		push_sq(qp, &w, VS_WC_WR_FLUSH_ERR, VS_REASON_FLUSHED, 0);
+	}
+}
+
 void vs_qp_flush_sq(struct vs_qp *qp)
 {
+	if (VS_DEVIATES(qp->dev, FLUSH_REVERSED))
+		flush_backwards(qp);
 	while (qp->sq.head != qp->sq.tail)
 		vs_sq_complete_head(qp, VS_WC_WR_FLUSH_ERR, VS_REASON_FLUSHED, 0);
 }

@@ -244,13 +244,14 @@ static struct verdict check_receive(const struct request *q)
 	struct vs_qp *qp = q->qp;
 	const struct vs_rq *rq = qp->srq != NULL ? &qp->srq->rq : &qp->rq;
 	uint32_t offset = q->starts ? 0 : qp->resp.received;
+	uint32_t before = VS_DEVIATES(qp->dev, RECV_LENGTH_PER_PACKET) ? 0 : offset;
 	const struct vs_rwqe *wqe;
 	enum vs_reason r;
 
 	if (!q->send)
 		return pass();
 	wqe = qp->resp.has_wqe ? &qp->resp.wqe : vs_rq_at(rq, rq->head);
-	if ((uint64_t)offset + q->p->payload_len > wqe->length)
+	if ((uint64_t)before + q->p->payload_len > wqe->length)
 		return fatal(VS_NAK_INV_REQ, VS_REASON_RECEIVE_LENGTH, VS_WC_LOC_LEN_ERR);
 	r = vs_rwqe_scatter(qp, wqe, offset, NULL, q->p->payload_len);
 	return r == VS_REASON_NONE ? pass() : fatal(VS_NAK_REM_OP, r, VS_WC_LOC_PROT_ERR);
@@ -423,7 +424,7 @@ static void commit(struct request *q)
 	if (qp->attr.state == VS_QPS_ERR) /* the CQ overflowed: no acknowledge (class G) */
 		return;
 	if (qp->type == VS_QPT_RC && q->p->bth.ackreq)
-		vs_answer_ack(qp, psn, qp->resp.msn);
+		vs_answer_ack(qp, VS_DEVIATES(qp->dev, ACK_NEXT_PSN) ? qp->resp.epsn : psn, qp->resp.msn);
 }
 
 /* ---- verdicts ---- */
@@ -552,6 +553,30 @@ static void uc_request(struct request *q)
 	act(q, &v);
 }
 
+/* Deviation: PSNs as plain numbers, wrong where the circle closes. */
+static int32_t psn_ahead(const struct vs_qp *qp, uint32_t psn)
+{
+	if (VS_DEVIATES(qp->dev, PSN_NO_WRAP))
+		return (int32_t)psn - (int32_t)qp->resp.epsn; /* lint: psn-ok the defect itself */
+	return vs_psn_diff(psn, qp->resp.epsn);
+}
+
+/* Deviations: what was executed already is executed again, and PSN and MSN stay where they are. */
+static void execute_again(struct request *q)
+{
+	struct vs_qp *qp = q->qp;
+	uint32_t msn = qp->resp.msn;
+
+	if (q->atomic && VS_DEVIATES(qp->dev, ATOMIC_REEXECUTED) && check_remote(q).action == PASS)
+		vs_rres_new_orig(qp, q->p->bth.psn, run_atomic(q));
+	if (!q->send || !q->starts || !q->ends || !VS_DEVIATES(qp->dev, DUP_SEND_DELIVERED) ||
+	    run_checks(q).action != PASS)
+		return;
+	commit_data(q);
+	qp->resp.msn = msn;
+	complete_receive(q);
+}
+
 void vs_resp_request(struct vs_rx *rx)
 {
 	struct request q = look(rx);
@@ -563,12 +588,13 @@ void vs_resp_request(struct vs_rx *rx)
 		uc_request(&q);
 		return;
 	}
-	ahead = vs_psn_diff(rx->p.bth.psn, qp->resp.epsn);
+	ahead = psn_ahead(qp, rx->p.bth.psn);
 	if (ahead < 0) {
 		const uint64_t a[] = {rx->p.bth.opcode, rx->p.bth.psn};
 
 		qp->dev->counter[VS_CNT_DUPLICATE_REQUEST]++;
 		qp->dev->cause = vs_ev(qp->dev, VS_EV_RC_DUPLICATE, qp, rx->ev, 2, a);
+		execute_again(&q);
 		vs_answer_duplicate(rx);
 		return;
 	}

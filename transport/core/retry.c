@@ -116,6 +116,8 @@ static uint64_t rnr_wait_ns(const struct vs_qp *qp, uint8_t code)
 
 	if (code == 25 && VS_DEVIATES(qp->dev, RNR_CODE25))
 		t = 61410000ull;
+	if (code > 0 && VS_DEVIATES(qp->dev, RNR_TIMER_LINEAR))
+		t = code * 10000ull;
 	return VS_DEVIATES(qp->dev, RNR_EARLY) ? t - t / 10 : t;
 }
 

@@ -626,6 +626,113 @@ static bool timeout_late(struct rig *r)
 	return rig_drain(r) == 0;
 }
 
+/* What came before the PSNs wrapped comes again behind: a plain number takes it for ahead. */
+static bool psn_no_wrap(struct rig *r)
+{
+	uint32_t psn = P;
+	uint8_t syn;
+
+	while (psn != 1) {
+		rig_in_write(r, VS_OP_RC_WRITE_ONLY, psn, MEM(r, 0), KEY(r), 8, 8);
+		psn = vs_psn_add(psn, 1);
+	}
+	rig_drain(r);
+	rig_in_write(r, VS_OP_RC_WRITE_ONLY, P, MEM(r, 0), KEY(r), 8, 8);
+	return next(r, &syn) == VS_OP_RC_ACKNOWLEDGE && syn == 0x60;
+}
+
+static bool ack_next_psn(struct rig *r)
+{
+	struct vs_pkt p;
+
+	rig_in_write(r, VS_OP_RC_WRITE_ONLY, P, MEM(r, 0), KEY(r), 8, 8);
+	ck_assert(rig_out(r, &p));
+	return p.bth.psn == vs_psn_add(P, 1);
+}
+
+static bool dup_send_delivered(struct rig *r)
+{
+	rig_post_recv(r, 1, 0, 64);
+	rig_post_recv(r, 2, 0, 64);
+	rig_in_send(r, VS_OP_RC_SEND_ONLY, P, 8);
+	rig_in_send(r, VS_OP_RC_SEND_ONLY, P, 8);
+	ck_assert_int_eq(status_of(r->rcq), VS_WC_SUCCESS);
+	return status_of(r->rcq) == VS_WC_SUCCESS;
+}
+
+static bool atomic_reexecuted(struct rig *r)
+{
+	uint64_t before, after;
+
+	in_atomic(r, P, MEM(r, 0), KEY(r));
+	memcpy(&before, r->mem, 8);
+	in_atomic(r, P, MEM(r, 0), KEY(r));
+	memcpy(&after, r->mem, 8);
+	return after == before + 1;
+}
+
+static bool range_off_by_one(struct rig *r)
+{
+	const struct vs_mr_attr a = {.addr = MEM(r, 0),
+				     .iova = MEM(r, 0),
+				     .length = 64,
+				     .access = VS_ACCESS_LOCAL_WRITE | VS_ACCESS_REMOTE_WRITE};
+	uint8_t syn;
+	int err;
+	struct vs_mr *mr = vs_mr_reg(r->pd, &a, &err);
+
+	rig_in_write(r, VS_OP_RC_WRITE_ONLY, P, MEM(r, 57), vs_mr_rkey(mr), 8, 8);
+	return next(r, &syn) == VS_OP_RC_ACKNOWLEDGE && syn == 0x1f;
+}
+
+static bool recv_length_per_packet(struct rig *r)
+{
+	uint8_t syn;
+
+	rig_post_recv(r, 1, 0, 1032);
+	rig_in_send(r, VS_OP_RC_SEND_FIRST, P, 1024);
+	rig_in_send(r, VS_OP_RC_SEND_LAST, vs_psn_add(P, 1), 64);
+	while (next(r, &syn) >= 0 && syn == 0x1f)
+		;
+	return status_of(r->rcq) == VS_WC_SUCCESS;
+}
+
+static bool rnr_timer_linear(struct rig *r)
+{
+	post(r, VS_WR_SEND, 1, 8, VS_SEND_SIGNALED);
+	rig_drain(r);
+	rig_in_ack(r, D, 0x20 | 14, 0); /* 1.28 ms; taken for 0.14 */
+	rig_advance(r, 200000);
+	return next(r, NULL) == VS_OP_RC_SEND_ONLY;
+}
+
+static bool retry_not_reset(struct rig *r)
+{
+	unsigned i, n = 0;
+
+	for (i = 0; i < 10; i++) { /* a time-out each, and then the answer */
+		post(r, VS_WR_SEND, i, 8, VS_SEND_SIGNALED);
+		rig_drain(r);
+		rig_advance(r, T_NS(14) + 1000);
+		if (rig_drain(r) == 0)
+			break;
+		rig_in_ack(r, vs_psn_add(D, (int32_t)i), 0x1f, i + 1);
+		n += status_of(r->scq) == VS_WC_SUCCESS;
+	}
+	return n < 10;
+}
+
+static bool flush_reversed(struct rig *r)
+{
+	struct vs_wc wc = {.wr_id = 0};
+
+	post(r, VS_WR_SEND, 1, 8, VS_SEND_SIGNALED);
+	post(r, VS_WR_SEND, 2, 8, VS_SEND_SIGNALED);
+	rig_to(r, r->qp, VS_QPS_ERR);
+	ck_assert_int_eq(vs_cq_poll(r->scq, &wc, 1), 1);
+	return wc.wr_id == 2;
+}
+
 /* ---- the table ---- */
 
 struct probe {
@@ -689,6 +796,15 @@ static const struct probe probes[VS_DEVIATION_COUNT] = {
 	PROBE(CNP_ON_NAK, cnp_on_nak, .type = VS_QPT_RC),
 	PROBE(TIMEOUT_ADAPTIVE, timeout_early, .type = VS_QPT_RC),
 	PROBE(TIMEOUT_FLOOR, timeout_late, .type = VS_QPT_RC),
+	PROBE(PSN_NO_WRAP, psn_no_wrap, .type = VS_QPT_RC),
+	PROBE(ACK_NEXT_PSN, ack_next_psn, .type = VS_QPT_RC),
+	PROBE(DUP_SEND_DELIVERED, dup_send_delivered, .type = VS_QPT_RC),
+	PROBE(ATOMIC_REEXECUTED, atomic_reexecuted, .type = VS_QPT_RC),
+	PROBE(RANGE_OFF_BY_ONE, range_off_by_one, .type = VS_QPT_RC),
+	PROBE(RECV_LENGTH_PER_PACKET, recv_length_per_packet, .type = VS_QPT_RC),
+	PROBE(RNR_TIMER_LINEAR, rnr_timer_linear, .timeout = RIG_NO_TIMEOUT),
+	PROBE(RETRY_NOT_RESET, retry_not_reset, .type = VS_QPT_RC),
+	PROBE(FLUSH_REVERSED, flush_reversed, .type = VS_QPT_RC),
 };
 
 static bool run(unsigned d, bool on)

@@ -153,6 +153,9 @@ static const struct {
 	 "cq dut.s cqe=16\ncq dut.r cqe=16\nqp dut.q <-> peer rc psn=0x1000 send_cq=s recv_cq=r\nmr dut.m len=64 "
 	 "access=local_write\ndut post recv wr=10..11 m\npeer> SEND_ONLY psn=+0 data=8 ackreq\npeer< ACK psn=+0\ndut "
 	 "modify state=ERR\nwait 1ms\n"},
+	{VS_DEVIATION_ACK_NEXT_PSN, VS_RULE_ANSWER_UNSENT, SCENARIOS "write-segmented.drill"},
+	{VS_DEVIATION_ATOMIC_REEXECUTED, VS_RULE_ATOMIC_REPLAY, SCENARIOS "loss-atomic-response.drill"},
+	{VS_DEVIATION_RNR_TIMER_LINEAR, VS_RULE_RNR_TOO_EARLY, SCENARIOS "rnr-storm.drill"},
 };
 #define ROWS ((int)(sizeof(rows) / sizeof(rows[0])))
 
@@ -194,6 +197,12 @@ static const struct {
 	{VS_DEVIATION_MCAST_ANY_QP, UNKNOWN_SETTING},
 	{VS_DEVIATION_NO_DREP_UNKNOWN, SILENCE},
 	{VS_DEVIATION_MIGREQ_REQUIRED, SILENCE},
+	{VS_DEVIATION_PSN_NO_WRAP, SILENCE},
+	{VS_DEVIATION_DUP_SEND_DELIVERED, VERBS},
+	{VS_DEVIATION_RANGE_OFF_BY_ONE, VERBS},
+	{VS_DEVIATION_RECV_LENGTH_PER_PACKET, VERBS},
+	{VS_DEVIATION_RETRY_NOT_RESET, UNKNOWN_SETTING},
+	{VS_DEVIATION_FLUSH_REVERSED, VERBS},
 };
 #define UNSEEN (sizeof(unseen) / sizeof(unseen[0]))
 

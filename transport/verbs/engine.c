@@ -283,7 +283,7 @@ static int create_device(unsigned i)
 	struct vs_dev_attr attr = {
 		.name = i == 0 ? "ref0" : "ref1",
 		.allocator = {host_alloc, host_free, NULL},
-		.dma = vs_dma_host,
+		.dma = ref_dma(),
 		.seed = ref.config.seed,
 		.deviations = ref.config.deviations[i],
 		.hold_slots = true,

@@ -16,7 +16,7 @@ IBVERBS     ?= $(shell $(CC) -print-file-name=libibverbs.so.1)
 
 $(VERBS_DIR)/symbols.map $(VERBS_DIR)/stubs.c &: transport/verbs/gen-symbols.sh $(VERBS_OBJS)
 	@mkdir -p $(VERBS_DIR)
-	PRIVATE="ref_cm_link ref_clock_link ref_virtual_now ref_trace_seq ref_rig" transport/verbs/gen-symbols.sh $(IBVERBS) $(VERBS_DIR)/symbols.map $(VERBS_DIR)/stubs.c $(VERBS_OBJS)
+	PRIVATE="ref_cm_link ref_clock_link ref_virtual_now ref_trace_seq ref_rig ref_dma_log" transport/verbs/gen-symbols.sh $(IBVERBS) $(VERBS_DIR)/symbols.map $(VERBS_DIR)/stubs.c $(VERBS_OBJS)
 
 $(VERBS_LIB): $(VERBS_DIR)/symbols.map $(VERBS_DIR)/stubs.c $(VERBS_OBJS) $(LIBVS) $(LIBJUDGE) $(LIBWIRE)
 	$(CC) -std=gnu11 $(OPT) $(SANFLAGS) $(LDFLAGS) -fPIC -shared -Wl,-soname,libibverbs.so.1 -Wl,-z,defs \

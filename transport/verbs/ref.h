@@ -18,6 +18,7 @@
  *   names.c       ibv_*_str, rates
  *   cm_link.c     the door for librdmacm.so.1, which is in cm/
  *   rig.c         the door for who looks after the device from outside: counters, faults, GIDs, the link (vs/rig.h)
+ *   dma.c         the application's memory, as devices read and write it; who wants to know is told
  *   clock_link.h  the door for libvs-clock.so, which is in clock/: poll(2) and its like in virtual time
  *   compat.c      what librdmacm and tools use beside the verbs
  *   gen-symbols.sh  the symbol versions of the installed library, stubs for what nobody but its providers calls
@@ -117,6 +118,7 @@ int ref_start(void); /* starts the engine unless it runs; 0 or errno */
 /* Enters the engine. False with errno: there is none (any more), and nothing is locked. */
 bool ref_enter(void);
 /* The same without asking for the time: where no timer is started before the wire does it. */
+struct vs_dma_ops ref_dma(void); /* dma.c */
 bool ref_enter_fast(void);
 /* Sends what is to be sent, hands events over, leaves; errno is kept. */
 void ref_leave(void);

@@ -33,4 +33,12 @@ struct vs_rig {
 	int (*set_link)(bool up);
 };
 
+/*
+ * The DMA log, a symbol of its own: int ref_dma_log(vs_rig_dma_fn *fn, void *ctx). `fn` (NULL: nobody) is told of every
+ * read and write of application memory by a device of this process, before it is done, whatever the data are for;
+ * atomics apart. It holds the engine's lock: no verbs calls in it.
+ */
+#define VS_RIG_DMA_SYMBOL "ref_dma_log"
+typedef void vs_rig_dma_fn(void *ctx, bool write, uint64_t addr, uint32_t len);
+
 #endif
