@@ -2,13 +2,14 @@
 /* build.c - compiling a learner's program, and running it. */
 #include <errno.h>
 #include <fcntl.h>
+#include <glob.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "vslab.h"
+#include "streams.h"
 
 /* What is run can know the language: VS_LAB_LANG. */
 int vl_run(char *const argv[], const char *output)
@@ -43,13 +44,17 @@ int vl_run(char *const argv[], const char *output)
 static bool compile(const struct vl_lab *lab, const char *source, const char *binary, bool unit, bool quiet)
 {
 	const char *cc = getenv("CC") != NULL ? getenv("CC") : "cc", *more = getenv("VS_LAB_CFLAGS");
-	char include[PATH_MAX + 32], own[PATH_MAX + 32], check[PATH_MAX], flags[256], libs[VL_TEXT], *save = NULL;
+	char include[PATH_MAX + 32], own[PATH_MAX + 32], check[PATH_MAX], pattern[PATH_MAX], flags[256], libs[VL_TEXT],
+		*save = NULL;
 	char *argv[48], name[PATH_MAX];
 	unsigned n = 0;
+	glob_t g = {.gl_pathc = 0};
+	bool good;
 
 	(void)snprintf(include, sizeof(include), "-I%s/../include", lab->dir);
 	(void)snprintf(own, sizeof(own), "-I%s", lab->dir);
 	(void)snprintf(check, sizeof(check), "%.*s/check.c", PATH_MAX - 16, lab->dir);
+	(void)snprintf(pattern, sizeof(pattern), "%.*s/*.c", PATH_MAX - 16, lab->dir);
 	(void)snprintf(flags, sizeof(flags), "%s -std=c11 -D_DEFAULT_SOURCE -Wall -Wextra -g -O1 %s", cc,
 		       more != NULL ? more : "");
 	(void)snprintf(libs, sizeof(libs), "%s", lab->libs);
@@ -61,14 +66,21 @@ static bool compile(const struct vl_lab *lab, const char *source, const char *bi
 	argv[n++] = "-o";
 	argv[n++] = (char *)(uintptr_t)binary;
 	argv[n++] = name;
-	if (unit)
+	if (vl_is(lab, "scoreboard") && glob(pattern, 0, NULL, &g) == 0) {
+		for (size_t i = 0; i < g.gl_pathc && n < 40; i++)
+			if (strcmp(strrchr(g.gl_pathv[i], '/'), "/starter.c") != 0)
+				argv[n++] = g.gl_pathv[i];
+	} else if (unit) {
 		argv[n++] = check;
-	else
+	}
+	if (!unit)
 		argv[n++] = "-libverbs";
 	for (char *w = strtok_r(libs, " ", &save); w != NULL && n < 46; w = strtok_r(NULL, " ", &save))
 		argv[n++] = w;
 	argv[n] = NULL;
-	return vl_run(argv, quiet ? "/dev/null" : NULL) == 0;
+	good = vl_run(argv, quiet ? "/dev/null" : NULL) == 0;
+	globfree(&g);
+	return good;
 }
 
 bool vl_compile(const struct vl_lab *lab, const char *source, const char *binary, bool quiet)
@@ -164,4 +176,36 @@ bool vl_plain_run(const struct vl_session *s, const struct vl_lab *lab, const ch
 		return true;
 	vl_complain("%s", res.at.text);
 	return false;
+}
+
+/* VS_LAB_CLEAN: how many runs of devices that keep the rules. */
+static int scoreboard_run(uint32_t seed, char *binary, char *seed_text, const char *output)
+{
+	const char *few = getenv("VS_LAB_CLEAN");
+	unsigned long clean = few != NULL ? strtoul(few, NULL, 10) : VL_CLEAN_RUNS;
+	char runs[] = "/tmp/vs-lab-XXXXXX", vs_run[PATH_MAX];
+	char *argv[] = {vs_run, "--sim", "--quiet", "--seed", seed_text, binary, seed_text, runs, NULL};
+	int fd = mkstemp(runs), rc = -1;
+
+	if (fd < 0) {
+		vl_complain(T("no file can be made in /tmp", "/tmp에 파일을 만들 수 없습니다"));
+		return -1;
+	}
+	(void)close(fd);
+	if (!vl_beside("vs-run", vs_run))
+		vl_complain(T("vs-run is not beside vs-lab: run make, or install again",
+			      "vs-lab 옆에 vs-run이 없습니다: make를 실행하거나 다시 설치하세요"));
+	else if (vl_streams_write(runs, seed, clean < VL_CLEAN_RUNS ? (unsigned)clean : VL_CLEAN_RUNS))
+		rc = vl_run(argv, output);
+	(void)remove(runs);
+	return rc;
+}
+
+int vl_unit_run(const struct vl_session *s, const struct vl_lab *lab, const char *binary, const char *output)
+{
+	char seed[16], name[PATH_MAX], *argv[] = {name, seed, NULL};
+
+	(void)snprintf(seed, sizeof(seed), "%u", s->progress.seed);
+	(void)snprintf(name, sizeof(name), "%s", binary);
+	return vl_is(lab, "scoreboard") ? scoreboard_run(s->progress.seed, name, seed, output) : vl_run(argv, output);
 }

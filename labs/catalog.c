@@ -2,7 +2,7 @@
 /*
  * catalog.c - the labs that there are. A lab is a folder NN-name with a file `lab` of lines "key value":
  *
- *   title, title.ko, stage, stage.ko, tracks (app, dv, both), kind (program, unit), minutes, run, libs, fault
+ *   title, title.ko, stage, stage.ko, tracks (app, dv, both), kind (docs/labs.md), minutes, run, libs, fault
  */
 #include <dirent.h>
 #include <stdlib.h>
@@ -10,6 +10,21 @@
 #include <unistd.h>
 
 #include "vslab.h"
+
+bool vl_is(const struct vl_lab *lab, const char *kind)
+{
+	return strcmp(lab->kind, kind) == 0;
+}
+
+bool vl_has_record(const struct vl_lab *lab)
+{
+	return vl_is(lab, "program") || vl_is(lab, "warmup") || lab->observed;
+}
+
+const char *vl_product(const struct vl_lab *lab)
+{
+	return vl_is(lab, "forensics") ? "findings.txt" : "lab.c";
+}
 
 static bool self(char path[PATH_MAX])
 {

@@ -10,7 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "vslab.h"
+#include "forensics.h"
+#include "streams.h"
 
 static bool predicted(const struct vl_session *s, const struct vl_lab *lab, struct vl_question q[VL_QUESTIONS])
 {
@@ -270,11 +271,11 @@ static bool scripts_hold(struct checking *c)
 /* The check is a program itself: what it says goes to the learner. */
 static bool unit_holds(struct checking *c)
 {
-	char seed[16], *argv[] = {c->binary, seed, NULL}, *text;
-	int rc;
+	char *text;
+	int rc = vl_unit_run(c->s, c->lab, c->binary, c->traces.output);
 
-	(void)snprintf(seed, sizeof(seed), "%u", c->s->progress.seed);
-	rc = vl_run(argv, c->traces.output);
+	if (rc < 0)
+		return false;
 	text = vl_read(c->traces.output, NULL);
 	fputs(text != NULL ? text : "", stdout);
 	free(text);
@@ -297,13 +298,13 @@ static void last_run(struct checking *c)
 	char observed[PATH_MAX];
 	const char *binary = c->binary;
 
+	if (!vl_has_record(c->lab))
+		return;
 	if (c->lab->observed) {
 		vl_work(c->s, c->lab, "observe.bin", observed);
 		if (!vl_compile_observed(c->lab, observed))
 			return;
 		binary = observed;
-	} else if (strcmp(c->lab->kind, "unit") == 0) {
-		return;
 	}
 	if (vl_plain_run(c->s, c->lab, binary, &c->traces, &p))
 		vs_program_clear(&p);
@@ -321,6 +322,30 @@ static void congratulate(struct vl_session *s, const struct vl_lab *lab)
 	free(text);
 }
 
+/* Findings instead of a program. */
+static int check_findings(struct vl_session *s, const struct vl_lab *lab, struct vl_entry *e)
+{
+	struct vl_question q[VL_QUESTIONS];
+	struct vl_scenes *all;
+	struct vl_traces t;
+	bool holds;
+
+	if (!predicted(s, lab, q))
+		return VL_OPEN;
+	all = vl_scenes_make(lab, s->progress.seed);
+	if (all == NULL)
+		return VL_USAGE;
+	vl_traces(s, lab, NULL, &t);
+	holds = vl_findings_hold(s, lab, all) && vl_scenes_tell(all, t.output);
+	vl_scenes_free(all);
+	e->passed |= holds;
+	if (!vl_progress_write(&s->progress))
+		return VL_USAGE;
+	if (holds)
+		congratulate(s, lab);
+	return holds ? VL_OK : VL_OPEN;
+}
+
 int vl_check(struct vl_session *s, const struct vl_lab *lab)
 {
 	struct checking c = {.s = s, .lab = lab, .e = vl_entry(&s->progress, lab->id)};
@@ -334,6 +359,8 @@ int vl_check(struct vl_session *s, const struct vl_lab *lab)
 			    lab->id, lab->id);
 		return VL_USAGE;
 	}
+	if (vl_is(lab, "forensics"))
+		return check_findings(s, lab, c.e);
 	vl_work(s, lab, "lab.c", source);
 	vl_work(s, lab, "lab.bin", c.binary);
 	vl_traces(s, lab, NULL, &c.traces);
@@ -348,7 +375,7 @@ int vl_check(struct vl_session *s, const struct vl_lab *lab)
 		if (!predicted(s, lab, q))
 			return VL_OPEN;
 	}
-	holds = strcmp(lab->kind, "unit") == 0 ? unit_holds(&c) : scripts_hold(&c);
+	holds = vl_is(lab, "unit") || vl_is(lab, "scoreboard") ? unit_holds(&c) : scripts_hold(&c);
 	if (!holds && lab->observed) /* what is finished can be looked at, whatever the functions do */
 		last_run(&c);
 	if (holds) {

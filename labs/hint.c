@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
  * hint.c - hints are questions before they are answers: 1 a question, 2 the rule, 3 where in the file, 4 pseudo-code, 5
- * the way from the starter to the solution.
+ * the way from the starter to the solution (forensics: a script that finds what there is to find).
  */
 #include <stdlib.h>
 
@@ -24,6 +24,10 @@ static bool put_solution(const struct vl_lab *lab)
 	char from[PATH_MAX], to[PATH_MAX],
 		*argv[] = {"diff", "-u", "--label", "starter.c", "--label", "solution.c", from, to, NULL};
 
+	if (vl_is(lab, "forensics")) {
+		(void)snprintf(from, sizeof(from), "%.*s/solution/solve.sh", PATH_MAX - 32, lab->dir);
+		return put_file(from);
+	}
 	(void)snprintf(from, sizeof(from), "%.*s/starter.c", PATH_MAX - 16, lab->dir);
 	(void)snprintf(to, sizeof(to), "%.*s/solution/solution.c", PATH_MAX - 32, lab->dir);
 	return vl_run(argv, NULL) <= 1;

@@ -11,6 +11,7 @@ CHECK_TARGETS += check-labs
 CHECK_PROGRAMS += $(LAB_ANSWERS)
 LONG_TARGETS  += check-labs-long
 
+$(call obj,labs/streams.c): CPPFLAGS += -Ilabs
 $(LAB_BIN): $(call obj,$(LAB_SRCS)) $(LIBVS) $(LIBJUDGE) $(LIBWIRE)
 	@mkdir -p $(@D)
 	$(CC) $(OPT) $(SANFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS_VS) -lm -lcrypt

@@ -53,10 +53,10 @@ void vl_observations(struct vl_session *s, const struct vl_lab *lab)
 	vl_work(s, lab, "predict.txt", path);
 	if (vl_predictions(path, q) < 0)
 		return;
-	if (strcmp(lab->kind, "unit") != 0 || lab->observed)
+	if (vl_has_record(lab))
 		record = vs_record_read(traces.trace, traces.capture, why, sizeof(why));
 	output = vl_read(traces.output, NULL);
-	if ((record != NULL || (strcmp(lab->kind, "unit") == 0 && !lab->observed)) &&
+	if ((record != NULL || (!vl_has_record(lab) && output != NULL)) &&
 	    vl_truths(lab, s->progress.seed, record, output, t) > 0) {
 		printf(T("  question   you said                happened\n",
 			 "  질문       예측                    실제\n"));
@@ -75,16 +75,41 @@ void vl_observations(struct vl_session *s, const struct vl_lab *lab)
 	vs_record_free(record);
 }
 
-static void packets(const struct vl_traces *t)
+static void packets(const char *capture)
 {
-	char vs_tshark[PATH_MAX], *argv[] = {vs_tshark, "-r", (char *)(uintptr_t)t->capture, NULL};
+	char vs_tshark[PATH_MAX], *argv[] = {vs_tshark, "-r", (char *)(uintptr_t)capture, NULL};
 
 	printf(T("\nThe packets (%s; vs-wireshark opens it, too):\n",
 		 "\n패킷 (%s; vs-wireshark로도 열 수 있습니다):\n"),
-	       t->capture);
+	       capture);
 	if (!vl_beside("vs-tshark", vs_tshark) || vl_run(argv, NULL) != 0)
 		puts(T("  vs-tshark can't show them: vs-lab doctor says why",
 		       "  vs-tshark로 볼 수 없습니다: vs-lab doctor가 이유를 알려 줍니다"));
+}
+
+/* `to`: the packets of that capture. 0: which there are. */
+static int show_captures(struct vl_session *s, const struct vl_lab *lab, size_t to)
+{
+	char name[32], path[PATH_MAX];
+
+	for (size_t i = to > 0 ? to : 1;; i++) {
+		(void)snprintf(name, sizeof(name), "capture-%zu.pcap", i);
+		vl_work(s, lab, name, path);
+		if (!vl_exists(path))
+			break;
+		if (to > 0) {
+			packets(path);
+			return VL_OK;
+		}
+		printf("  %s    vs-lab show %s --to %zu\n", name, lab->id, i);
+	}
+	if (to > 0) {
+		vl_complain(T("%s is not there", "%s 파일이 없습니다"), path);
+		return VL_USAGE;
+	}
+	putchar('\n');
+	vl_observations(s, lab);
+	return VL_OK;
 }
 
 int vl_show(struct vl_session *s, const struct vl_lab *lab, size_t to)
@@ -97,7 +122,9 @@ int vl_show(struct vl_session *s, const struct vl_lab *lab, size_t to)
 	size_t n;
 
 	vl_traces(s, lab, NULL, &t);
-	if (strcmp(lab->kind, "unit") == 0 && !lab->observed) {
+	if (vl_is(lab, "forensics"))
+		return show_captures(s, lab, to);
+	if (!vl_has_record(lab)) {
 		vl_observations(s, lab);
 		return VL_OK;
 	}
@@ -116,7 +143,7 @@ int vl_show(struct vl_session *s, const struct vl_lab *lab, size_t to)
 	free(drawn);
 	vs_record_free(record);
 	if (to == 0) {
-		packets(&t);
+		packets(t.capture);
 		putchar('\n');
 		vl_observations(s, lab);
 	}

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "vslab.h"
+#include "forensics.h"
 
 static bool copy(const char *from, const char *to)
 {
@@ -51,11 +51,27 @@ static void keep_hashes(struct vl_session *s, const struct vl_lab *lab, const st
 	}
 }
 
+/* The captures into the folder of the work. */
+static bool put_captures(struct vl_session *s, const struct vl_lab *lab)
+{
+	struct vl_scenes *all = vl_scenes_make(lab, s->progress.seed);
+	bool good = all != NULL;
+
+	for (unsigned i = 0; good && i < all->n; i++) {
+		char name[32], path[PATH_MAX];
+
+		(void)snprintf(name, sizeof(name), "capture-%u.pcap", i + 1);
+		vl_work(s, lab, name, path);
+		good = vl_scenes_write(all, i, i + 1, path);
+	}
+	vl_scenes_free(all);
+	return good;
+}
+
 /* A run of the solution, in a folder of its own that goes again. */
 static bool compute(struct vl_session *s, const struct vl_lab *lab)
 {
-	char dir[VS_PROGRAM_PATH], source[PATH_MAX], binary[VS_PROGRAM_PATH + 16], seed[16],
-		*argv[] = {binary, seed, NULL};
+	char dir[VS_PROGRAM_PATH], source[PATH_MAX], binary[VS_PROGRAM_PATH + 16];
 	struct vl_traces t = {.trace = ""};
 	struct vl_truth truth[VL_QUESTIONS];
 	struct vs_program p = {.record = NULL};
@@ -70,14 +86,13 @@ static bool compute(struct vl_session *s, const struct vl_lab *lab)
 	}
 	(void)snprintf(source, sizeof(source), "%.*s/solution/solution.c", PATH_MAX - 32, lab->dir);
 	(void)snprintf(binary, sizeof(binary), "%s/solution", dir);
-	(void)snprintf(seed, sizeof(seed), "%u", s->progress.seed);
 	vl_traces(s, lab, dir, &t);
 	good = lab->observed ? vl_compile_observed(lab, binary) : vl_compile(lab, source, binary, true);
 	if (!good)
 		vl_complain(T("a program can't be compiled here: vs-lab doctor says what is missing",
 			      "여기서는 프로그램을 컴파일할 수 없습니다: vs-lab doctor가 무엇이 없는지 알려 줍니다"));
-	else if (strcmp(lab->kind, "unit") == 0 && !lab->observed)
-		(void)vl_run(argv, t.output);
+	else if (!vl_has_record(lab))
+		good = vl_unit_run(s, lab, binary, t.output) >= 0;
 	else
 		good = vl_plain_run(s, lab, binary, &t, &p);
 	output = vl_read(t.output, NULL);
@@ -116,19 +131,29 @@ static bool copy_headers(struct vl_session *s, const struct vl_lab *lab)
 	return good;
 }
 
-static bool fill_folder(struct vl_session *s, const struct vl_lab *lab)
+/* What the learner changes, and what it includes. */
+static bool put_starter(struct vl_session *s, const struct vl_lab *lab)
 {
 	char from[PATH_MAX], to[PATH_MAX];
 
+	vl_work(s, lab, vl_product(lab), to);
+	if (vl_is(lab, "forensics")) {
+		vl_localized(lab->dir, "findings", ".txt", from);
+		return copy(from, to);
+	}
 	(void)snprintf(from, sizeof(from), "%.*s/starter.c", PATH_MAX - 16, lab->dir);
-	vl_work(s, lab, "lab.c", to);
 	if (!copy(from, to))
 		return false;
 	(void)snprintf(from, sizeof(from), "%.*s/../include/lab.h", PATH_MAX - 32, lab->dir);
 	vl_work(s, lab, "lab.h", to);
-	if (!copy(from, to))
-		return false;
-	if (!copy_headers(s, lab))
+	return copy(from, to) && copy_headers(s, lab);
+}
+
+static bool fill_folder(struct vl_session *s, const struct vl_lab *lab)
+{
+	char from[PATH_MAX], to[PATH_MAX];
+
+	if (!put_starter(s, lab))
 		return false;
 	vl_localized(lab->dir, "predict", ".txt", from);
 	vl_work(s, lab, "predict.txt", to);
@@ -145,24 +170,25 @@ int vl_start(struct vl_session *s, const struct vl_lab *lab)
 	char dir[PATH_MAX], program[PATH_MAX];
 
 	vl_work(s, lab, "", dir);
-	vl_work(s, lab, "lab.c", program);
+	vl_work(s, lab, vl_product(lab), program);
 	if (vl_exists(program)) {
 		printf(T("%s is there already, and stays as it is. vs-lab reset %s begins anew.\n",
 			 "%s 폴더가 이미 있으니 그대로 둡니다. 처음부터 다시 하려면 vs-lab reset %s\n"),
 		       dir, lab->id);
 		return VL_OK;
 	}
-	if (!vl_make_dirs(dir) || !compute(s, lab) || !fill_folder(s, lab))
+	if (!vl_make_dirs(dir) || !(vl_is(lab, "forensics") ? put_captures(s, lab) : compute(s, lab)) ||
+	    !fill_folder(s, lab))
 		return VL_USAGE;
 	e->started = true;
 	if (!vl_progress_write(&s->progress))
 		return VL_USAGE;
 	printf(T("Lab %s: %s (about %u minutes)\n\n  cd %s\n\n"
-		 "Read README.md, answer predict.txt, then change lab.c until this is green:\n\n  vs-lab check %s\n",
+		 "Read README.md, answer predict.txt, then change %s until this is green:\n\n  vs-lab check %s\n",
 		 "실습 %s: %s (약 %u분)\n\n  cd %s\n\n"
-		 "README.md를 읽고 predict.txt에 답한 다음, 아래 검사가 통과할 때까지 lab.c를 고치세요:\n\n  vs-lab "
+		 "README.md를 읽고 predict.txt에 답한 다음, 아래 검사가 통과할 때까지 %s 파일을 고치세요:\n\n  vs-lab "
 		 "check %s\n"),
-	       lab->id, lab->title[vl_korean], lab->minutes, dir, lab->id);
+	       lab->id, lab->title[vl_korean], lab->minutes, dir, vl_product(lab), lab->id);
 	return VL_OK;
 }
 

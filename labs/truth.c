@@ -116,6 +116,25 @@ static bool chosen(const json_t *event, char *const word[], unsigned n)
 	return true;
 }
 
+bool vl_event_fits(const struct vs_event *ev, const char *filter)
+{
+	char line[8192], words[VL_TEXT], *word[12], *save = NULL;
+	unsigned n = 0;
+	json_t *event = NULL;
+	bool fit;
+
+	(void)snprintf(words, sizeof(words), "%s", filter);
+	for (char *w = strtok_r(words, " ", &save); w != NULL && n < 12; w = strtok_r(NULL, " ", &save))
+		word[n++] = w;
+	if (n == 0 || !fits(word[0], vs_event_info((enum vs_event_type)ev->type)->name)) /* most are not */
+		return false;
+	if (vs_vst_format(ev, line, sizeof(line)) > 0)
+		event = json_loads(line, 0, NULL);
+	fit = event != NULL && chosen(event, word, n);
+	json_decref(event);
+	return fit;
+}
+
 static struct value over_events(struct reader *r, const char *name, char *filter)
 {
 	char *word[12], *save = NULL, text[VL_TEXT];

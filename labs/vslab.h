@@ -15,6 +15,9 @@
  *   teach.c     what a check says when something does not hold
  *   show.c      show: ladder, packets, predictions beside observations
  *   hint.c      hint: one more each time
+ *   streams.c   runs of simulated devices for a scoreboard (streams.h)
+ *   forensics.c captures instead of a program (forensics.h), and the truth about them
+ *   findings.c  what a learner says of them, and the display filters
  *   doctor.c    doctor: what is missing on this machine
  *
  * Everything that a learner reads is there in two languages: T(english, korean).
@@ -53,15 +56,18 @@ struct vl_lab {
 	char dir[PATH_MAX]; /* of the lab */
 	char name[64];      /* of that folder: "03-first-send" */
 	char title[2][VL_TEXT], stage[2][VL_TEXT];
-	char tracks[16]; /* "app", "dv", "both" */
-	char kind[16]; /* "program": run on the simulated wire; "warmup": a finished one; "unit": functions in a check.c
-			*/
+	char tracks[16];     /* "app", "dv", "both" */
+	char kind[16];       /* docs/labs.md: program, warmup, unit, scoreboard, forensics */
 	char run[VL_TEXT];   /* arguments of the run that questions are about */
 	char libs[VL_TEXT];  /* for the linker */
 	char fault[VL_TEXT]; /* that befalls that run */
 	bool observed;       /* a unit with a finished program observe.c, whose run that is */
 	unsigned minutes;
 };
+bool vl_is(const struct vl_lab *lab, const char *kind);
+bool vl_has_record(const struct vl_lab *lab); /* the learner's program is run and recorded */
+/* The file in the folder of the work that the learner changes. */
+const char *vl_product(const struct vl_lab *lab);
 /* Reads the labs below `dir`; how many, or -1 with a message. */
 int vl_catalog(const char *dir, struct vl_lab lab[VL_LABS]);
 /* The folder of the labs: beside this program, built or installed. NULL: it is not there. */
@@ -148,6 +154,8 @@ int vl_truths(const struct vl_lab *lab, uint32_t seed, const struct vs_record *r
  */
 int vl_claim(const char *claim, const struct vs_record *record, const char *output, char left[VL_TEXT],
 	     char right[VL_TEXT]);
+/* "pkt:tx node=B opc=ACK": does the event fit the words that stand in count[...]? */
+bool vl_event_fits(const struct vs_event *ev, const char *filter);
 
 /* ---- build.c ---- */
 
@@ -158,6 +166,9 @@ int vl_run(char *const argv[], const char *output);
 /* The arguments of a lab's program: words, with $seed filled in. The array is NULL-terminated and points into `text`.
  */
 void vl_arguments(char *text, const char *binary, uint32_t seed, char seed_text[16], char *argv[32]);
+/* Runs the check of a unit, which is the program; for a scoreboard on the simulated wire, with runs to judge. As
+ * vl_run. */
+int vl_unit_run(const struct vl_session *s, const struct vl_lab *lab, const char *binary, const char *output);
 /* What a run leaves in the folder of the work. */
 struct vl_traces {
 	char trace[PATH_MAX], capture[PATH_MAX], output[PATH_MAX];

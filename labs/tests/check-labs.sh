@@ -68,16 +68,26 @@ starter() {
 		no "$id: can't be started"
 		return
 	}
-	[ "$(value kind)" = warmup ] || guess
+	[ "$kind" = warmup ] || guess
 	checks 1 "the starter" "$(value fails)" || true
+}
+
+# Findings from the captures alone; they stay for the mutants.
+solve_captures() {
+	(cd "$work" && "$OLDPWD/$lab/solution/solve.sh") >"$work/findings.txt" 2>"$tmp/out" || return 1
+	cp "$work/findings.txt" "$tmp/solution"
 }
 
 # The solution in the folder of the work, with answers that are right where they have to be.
 solve() { # seed
 	[ "$begun" = "$1" ] || begin "$1" || return 1
 	rm -f "$work/lab.bin"
-	cp "$lab/solution/solution.c" "$work/lab.c"
 	guess
+	if [ "$kind" = forensics ]; then
+		solve_captures
+		return
+	fi
+	cp "$lab/solution/solution.c" "$work/lab.c"
 	if grep -q must "$lab/truth"; then
 		vs-lab check "$id" >"$tmp/out" 2>&1 || true # leaves a run that the answers are computed from
 		"$b/tests/lab_answers" labs "$id" "$1" "$work" >"$tmp/out" 2>&1 || return 1
@@ -87,7 +97,7 @@ solve() { # seed
 solution() {
 	local seed
 	for seed in $(seq 1 "$seeds"); do
-		if [ "$seed" = 1 ] || { [ "$seed" -le "$answered" ] && grep -q must "$lab/truth"; }; then
+		if [ "$seed" = 1 ] || [ "$kind" = forensics ] || { [ "$seed" -le "$answered" ] && grep -q must "$lab/truth"; }; then
 			solve "$seed" || {
 				no "$id: the solution with seed $seed can't be set up"
 				return
@@ -97,6 +107,10 @@ solution() {
 		fi
 		checks 0 "the solution with seed $seed" "done" || return
 	done
+	if [ "$kind" = forensics ]; then # no program; but are the filters the same with a tshark for each?
+		[ "$seeds" -lt 20 ] || VS_LAB_EACH=1 checks 0 "the solution, capture by capture" "done" || true
+		return
+	fi
 	if [ "$seeds" -lt 20 ]; then return; fi
 	rm -f "$work/lab.bin"
 	export VS_LAB_CFLAGS="-fsanitize=address,undefined -fno-sanitize-recover=all"
@@ -122,7 +136,8 @@ compiler() {
 
 # With the solution of the newest seed in the work.
 mutants() {
-	local name edit text
+	local name edit text from=$lab/solution/solution.c to=$work/lab.c
+	if [ "$kind" = forensics ]; then from=$tmp/solution to=$work/findings.txt; fi
 	[ -f "$lab/mutants" ] || {
 		no "$id: no mutants: a check that nothing can fail is none"
 		return
@@ -131,15 +146,15 @@ mutants() {
 		rm -f "$work/lab.bin"
 		case $edit in
 		@*) export VS_LAB_DEVICE=${edit#@} ;;
-		*) sed "$edit" "$lab/solution/solution.c" >"$work/lab.c" || : >"$work/lab.c" ;; # which does not compile
+		*) sed "$edit" "$from" >"$to" || : >"$to" ;; # which does not compile
 		esac
-		if [ "${edit#@}" = "$edit" ] && cmp -s "$lab/solution/solution.c" "$work/lab.c"; then
+		if [ "${edit#@}" = "$edit" ] && cmp -s "$from" "$to"; then
 			no "$id: mutant $name changes nothing"
 		else
 			checks 1 "mutant $name" "$text" || true
 		fi
 		unset VS_LAB_DEVICE
-		cp "$lab/solution/solution.c" "$work/lab.c"
+		cp "$from" "$to"
 	done <"$lab/mutants"
 	rm -f "$work/lab.bin"
 }
@@ -203,6 +218,9 @@ for lab in labs/[0-9][0-9]-*; do
 	id=${id%%-*}
 	if [ $# -gt 0 ] && [[ " $* " != *" $id "* ]]; then continue; fi
 	begun=''
+	kind=$(value kind)
+	unset VS_LAB_CLEAN || true
+	if [ "$kind" = scoreboard ] && [ "$seeds" -lt 20 ]; then export VS_LAB_CLEAN=5; fi
 	compiler
 	languages
 	starter || true # what does not hold is counted
