@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /* common.c - the options that several subcommands have, and the one trace on a command line. */
+#include <errno.h>
 #include <getopt.h>
 
 #include "trace.h"
@@ -56,6 +57,13 @@ static bool knows_qp(const struct vt_model *m, uint32_t qpn)
 	return false;
 }
 
+static int not_open = VT_USAGE;
+
+int vt_not_open(void)
+{
+	return not_open;
+}
+
 struct vt_model *vt_open(const char *cmd, int argc, char **argv, int first, const struct vt_options *o)
 {
 	struct vt_model *m;
@@ -71,8 +79,10 @@ struct vt_model *vt_open(const char *cmd, int argc, char **argv, int first, cons
 		vt_complain(cmd, "--to lies before --from");
 		return NULL;
 	}
+	errno = 0;
 	m = vt_model_load(argv[first], err, sizeof(err));
 	if (m == NULL) {
+		not_open = errno == ENODATA ? VT_NOTHING : VT_USAGE;
 		vt_complain(cmd, "%s", err);
 		return NULL;
 	}
@@ -125,7 +135,7 @@ int vt_command(const char *cmd, int argc, char **argv, int (*help)(void),
 	}
 	m = vt_open(cmd, argc, argv, optind, &o);
 	if (m == NULL)
-		return VT_USAGE;
+		return vt_not_open();
 	rc = show(m, &o, json);
 	vt_model_free(m);
 	return rc;

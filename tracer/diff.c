@@ -288,7 +288,9 @@ int vt_diff(int argc, char **argv)
 		return vt_fail(CMD, "two traces, please: 'vs-trace diff --help' shows how it is called");
 	a.m = vt_open(CMD, optind + 1, argv, optind, NULL);
 	b.m = a.m != NULL ? vt_open(CMD, optind + 2, argv, optind + 1, NULL) : NULL;
-	if (b.m != NULL)
+	if (b.m == NULL)
+		rc = vt_not_open();
+	else
 		rc = show(&a, &b, path, json);
 	side_free(&a);
 	side_free(&b);

@@ -350,7 +350,7 @@ int vt_dma(int argc, char **argv)
 		return rc;
 	m = vt_open(CMD, argc, argv, optind, &o);
 	if (m == NULL)
-		return VT_USAGE;
+		return vt_not_open();
 	a.m = m;
 	for (size_t i = 0; ok && i < m->n_events; i++)
 		if (vt_selected(m, &o, i))

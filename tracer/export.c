@@ -125,7 +125,7 @@ int vt_export(int argc, char **argv)
 			CMD, "which form? --format chrome, html, svg, mermaid or capture, or a file with such a name");
 	m = vt_open(CMD, argc, argv, optind, &o);
 	if (m == NULL)
-		return VT_USAGE;
+		return vt_not_open();
 	rc = write_form(m, &o, form);
 	vt_model_free(m);
 	return rc;

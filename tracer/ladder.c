@@ -162,7 +162,7 @@ int vt_ladder(int argc, char **argv)
 	}
 	m = vt_open(CMD, argc, argv, optind, &c.o);
 	if (m == NULL)
-		return VT_USAGE;
+		return vt_not_open();
 	rc = draw(m, &c);
 	vt_model_free(m);
 	return rc;

@@ -90,6 +90,7 @@ struct vt_packet {
 	/* Captures alone: */
 	uint64_t va;
 	uint32_t rkey, dmalen, imm;
+	uint16_t rej; /* the reason of a REJ; 0: it is none */
 	enum vs_crc_status icrc;
 	struct vs_mon_result mon;
 };

@@ -208,6 +208,7 @@ static void take_headers(struct vt_seen *s, const struct vs_pkt *p)
 /* A CM message on QP 1; its communication ids stand where every message has them. */
 static void take_cm(struct vt_seen *s, const struct vs_pkt *p)
 {
+	struct vs_cm_msg msg;
 	struct vs_mad mad;
 	const uint8_t *b;
 
@@ -219,6 +220,8 @@ static void take_cm(struct vt_seen *s, const struct vs_pkt *p)
 	s->cm_local = (uint32_t)b[0] << 24 | (uint32_t)b[1] << 16 | (uint32_t)b[2] << 8 | b[3];
 	if (s->cm != VS_CM_ATTR_REQ)
 		s->cm_remote = (uint32_t)b[4] << 24 | (uint32_t)b[5] << 16 | (uint32_t)b[6] << 8 | b[7];
+	if (s->cm == VS_CM_ATTR_REJ && vs_cm_parse(&msg, s->cm, b, p->payload_len - VS_MAD_HDR_LEN) == VS_OK)
+		s->is.rej = msg.rej.reason;
 }
 
 static void on_packet(void *ctx, const struct vs_mon_packet *in, const struct vs_mon_result *out)

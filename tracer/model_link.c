@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /* model_link.c - which node, which queue pair, which transmission an event is about, and who is connected to whom. */
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -238,6 +239,7 @@ static void take_marks(struct linker *l)
 		p->va = k->is.va;
 		p->rkey = k->is.rkey;
 		p->dmalen = k->is.dmalen;
+		p->rej = k->is.rej;
 		p->imm = k->is.imm;
 		p->icrc = k->is.icrc;
 		p->mon = k->is.mon;
@@ -270,8 +272,10 @@ bool vt_model_link(struct vt_model *m)
 
 bool vt_model_finish(struct vt_model *m, char *err, size_t cap)
 {
-	if (m->n_events == 0)
+	if (m->n_events == 0) {
+		errno = ENODATA; /* readable, and nothing in it: vt_not_open */
 		return vt_err(err, cap, "%s: no events in it: nothing was recorded, or no RDMA was captured", m->path);
+	}
 	if (!vt_model_order(m) || !vt_model_link(m) || !vt_model_operations(m))
 		return vt_err(err, cap, "%s: no memory for its events, or more than %u nodes", m->path, NODES_MAX);
 	vt_build_free(m);

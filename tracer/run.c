@@ -5,7 +5,6 @@
  */
 #include <dirent.h>
 #include <errno.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -112,7 +111,7 @@ _Noreturn static void become(char **argv)
 
 static int start_and_wait(struct run *r, char **argv)
 {
-	int status = 0;
+	int status;
 	pid_t pid = fork();
 
 	if (pid < 0) {
@@ -125,10 +124,7 @@ static int start_and_wait(struct run *r, char **argv)
 			_exit(RUN_FAILED);
 		become(argv);
 	}
-	(void)signal(SIGINT, SIG_IGN); /* the terminal tells the program itself */
-	(void)signal(SIGQUIT, SIG_IGN);
-	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
-		;
+	status = vs_cli_wait(pid);
 	r->signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
 	r->code = r->signal != 0 ? 128 + r->signal : WEXITSTATUS(status);
 	return 0;

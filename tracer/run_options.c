@@ -32,7 +32,7 @@ static const char usage[] =
 	"                    'server@...' or 'client@...' (repeatable)\n"
 	"  --payload N       keep the first N bytes that each request sends (default: none)\n"
 	"  --light           record calls alone: no events of the device, no capture\n"
-	"  --fault --deviation --seed --mtu --ip --netns --view --no-gso --allow-remote   as vs-run has them\n"
+	"  --fault --deviation --set --seed --mtu --ip --netns --view --no-gso --allow-remote   as vs-run has them\n"
 	"  --help\n"
 	"\n"
 	"Exit code: the program's; 125 when vs-trace itself fails, 126 or 127 when the program can't be run or "
@@ -50,6 +50,7 @@ static const struct option options[] = {
 	{"light", no_argument, NULL, OPT_LIGHT},
 	{"fault", required_argument, NULL, OPT_PASS},
 	{"deviation", required_argument, NULL, OPT_PASS},
+	{"set", required_argument, NULL, OPT_PASS},
 	{"seed", required_argument, NULL, OPT_PASS},
 	{"mtu", required_argument, NULL, OPT_PASS},
 	{"ip", required_argument, NULL, OPT_PASS},

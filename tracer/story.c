@@ -181,7 +181,7 @@ int vt_story(int argc, char **argv)
 	}
 	m = vt_open(CMD, argc, argv, optind, &c.o);
 	if (m == NULL)
-		return VT_USAGE;
+		return vt_not_open();
 	rc = show(m, &c);
 	vt_model_free(m);
 	return rc;

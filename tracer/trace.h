@@ -69,6 +69,8 @@ int vt_option(const char *cmd, int opt, const char *value, struct vt_options *o)
 
 /* The model of the one path that is left on the command line; NULL with a message. */
 struct vt_model *vt_open(const char *cmd, int argc, char **argv, int first, const struct vt_options *o);
+/* The exit code when there is none: VT_NOTHING when it can be read and has no RDMA in it, else VT_USAGE. */
+int vt_not_open(void);
 /* A command that has these options, --json and --help, and shows the one trace on its command line. */
 int vt_command(const char *cmd, int argc, char **argv, int (*help)(void),
 	       int (*show)(struct vt_model *m, const struct vt_options *o, bool json));

@@ -321,7 +321,7 @@ int vt_why(int argc, char **argv)
 		return rc;
 	m = vt_open(CMD, argc, argv, optind, NULL);
 	if (m == NULL)
-		return VT_USAGE;
+		return vt_not_open();
 	memset(&w, 0, sizeof(w));
 	w.m = m;
 	w.subject = w.op = VT_NONE;

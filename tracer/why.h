@@ -64,7 +64,8 @@ struct why_end {
 	bool recorded;               /* its verbs are in the trace */
 	size_t rtr, rts, init, caps; /* verb:qp_rtr ... in force; VT_NONE */
 	size_t created, destroyed;
-	size_t failed;          /* its first completion with an error, not flushed; VT_NONE */
+	size_t failed;          /* its first completion with an error, not flushed, before the symptom; VT_NONE */
+	size_t failed_later;    /* the same, whenever it came */
 	enum vs_qp_state state; /* when the symptom was seen */
 	bool state_known;
 };

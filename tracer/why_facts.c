@@ -132,6 +132,8 @@ static void describe_event(struct why *w, struct why_end *end, size_t i, size_t 
 	case VS_EV_CQE:
 		if (e->a[0] != VS_WC_SUCCESS && e->a[0] != VS_WC_WR_FLUSH_ERR && i < until && end->failed == VT_NONE)
 			end->failed = i;
+		if (e->a[0] != VS_WC_SUCCESS && e->a[0] != VS_WC_WR_FLUSH_ERR && end->failed_later == VT_NONE)
+			end->failed_later = i;
 		break;
 	default:
 		break;
@@ -161,7 +163,8 @@ static struct why_end nobody(void)
 				.caps = VT_NONE,
 				.created = VT_NONE,
 				.destroyed = VT_NONE,
-				.failed = VT_NONE};
+				.failed = VT_NONE,
+				.failed_later = VT_NONE};
 }
 
 static void set_qp(struct why *w, struct why_end *end, size_t qp)

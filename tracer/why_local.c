@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "vs/cm.h"
+#include "vs/reason.h"
 #include "why.h"
 
 static const struct vs_event *subject(const struct why *w)
@@ -314,12 +316,26 @@ static void no_cqe_due(struct why *w)
 			o->answer != VT_NONE ? ", and was acknowledged" : "");
 }
 
+/* Sends that the peer of this queue pair posted. */
+static unsigned peer_sends(const struct why *w)
+{
+	unsigned n = 0;
+
+	for (size_t i = 0; i < w->m->n_ops; i++)
+		n += w->m->op[i].qp == w->peer.qp && !(w->m->op[i].flags & VT_OP_RECV) && w->m->op[i].post != VT_NONE;
+	return n;
+}
+
 static void nothing_came(struct why *w)
 {
 	const struct vt_op *o = why_op(w);
 
-	if (o != NULL && o->flags & VT_OP_RECV && o->by == VT_NONE)
-		why_for(w, WHY_POSSIBLE, o->post, "no message is in the trace that it could have taken");
+	if (o == NULL || !(o->flags & VT_OP_RECV) || o->by != VT_NONE)
+		return;
+	if (w->peer.recorded && w->peer.qp != VT_NONE && peer_sends(w) == 0)
+		why_for(w, WHY_LIKELY, o->post, "the peer has posted nothing that could come here");
+	else
+		why_for(w, WHY_POSSIBLE + 10, o->post, "no message is in the trace that it could have taken");
 }
 
 /* ---- datagrams and UC ---- */
@@ -360,8 +376,24 @@ static void uc_lost(struct why *w)
 
 /* ---- flushed ---- */
 
+/* The device says why the queue pair went to ERR: it refused what the peer asked for. */
+static size_t refused_request(const struct why *w)
+{
+	for (size_t i = 0; i < w->subject && w->subject != VT_NONE; i++)
+		if (w->m->ev[i].type == VS_EV_RC_REFUSE && mine(w, &w->m->ev[i]))
+			return i;
+	return VT_NONE;
+}
+
+static bool is_refusal(uint64_t status)
+{
+	return status == VS_WC_REM_ACCESS_ERR || status == VS_WC_REM_INV_REQ_ERR || status == VS_WC_REM_OP_ERR;
+}
+
 static void flushed_after(struct why *w)
 {
+	size_t refusal = refused_request(w);
+
 	for (size_t i = 0; i < w->subject && w->subject != VT_NONE; i++) {
 		const struct vs_event *e = &w->m->ev[i];
 
@@ -370,6 +402,13 @@ static void flushed_after(struct why *w)
 			return;
 		}
 	}
+	if (refusal != VT_NONE)
+		why_for(w, WHY_CERTAIN, refusal, "it refused a request of the peer: %s",
+			vs_reason_info((enum vs_reason)why_arg(w, refusal, "reason"))->sentence);
+	else if (w->peer.failed_later != VT_NONE && is_refusal(w->m->ev[w->peer.failed_later].a[0]))
+		why_for(w, WHY_LIKELY, w->peer.failed_later,
+			"a request of the peer failed with %s: refusing it does that",
+			vs_wc_status_name((enum vs_wc_status)w->m->ev[w->peer.failed_later].a[0]));
 }
 
 static void flushed_by_user(struct why *w)
@@ -400,23 +439,63 @@ static bool event_is(const struct why *w, const char *name)
 	return refused(w, VS_EV_CM_EVENT) && strcmp(why_text_arg(w, w->subject, "event"), name) == 0;
 }
 
+/* The reason of the REJ that is to be explained: told by the program's event, or in a frame. 0: not known. */
+static uint64_t rej_reason(const struct why *w)
+{
+	if (event_is(w, "REJECTED"))
+		return why_arg(w, w->subject, "status");
+	for (size_t i = 0; refused(w, VS_EV_CM_TX) && i < w->m->n_pkts; i++)
+		if (w->m->pkt[i].tx != VT_NONE && w->m->cause[w->m->pkt[i].tx] == w->subject)
+			return w->m->pkt[i].rej;
+	return 0;
+}
+
 static void cm_no_listener(struct why *w)
 {
-	uint64_t status = why_arg(w, w->subject, "status");
+	uint64_t reason = rej_reason(w);
 
-	if (event_is(w, "REJECTED") && (status == 8 || (int64_t)status == -111))
+	if (reason == 8 || (event_is(w, "REJECTED") && (int64_t)reason == -111))
 		why_for(w, WHY_CERTAIN, w->subject, "REJECTED with reason 8: invalid service ID");
 }
+
 static void cm_rejected(struct why *w)
 {
-	uint64_t status = why_arg(w, w->subject, "status");
+	uint64_t reason = rej_reason(w);
 
+	if (reason == 8 || (!event_is(w, "REJECTED") && !refused(w, VS_EV_CM_TX)))
+		return;
 	if (refused(w, VS_EV_CM_TX))
 		why_for(w, WHY_LIKELY, w->subject, "%s sent a REJ", subject(w)->node);
-	if (event_is(w, "REJECTED") && status != 8)
-		why_for(w, status == 28 ? WHY_CERTAIN : WHY_LIKELY, w->subject, "REJECTED with reason %llu",
-			(unsigned long long)status);
+	if (reason != 0)
+		why_for(w, reason == 28 ? WHY_CERTAIN : WHY_LIKELY, w->subject, "REJECTED with reason %llu: %s",
+			(unsigned long long)reason, vs_cm_rej_reason_text((uint16_t)reason));
 }
+
+/* Asked, and nothing came: how often, since when. By messages, else by what the program was told. */
+static void unanswered(struct why *w)
+{
+	unsigned asked = 0;
+	size_t first = VT_NONE;
+
+	for (size_t i = 0; i < w->m->n_events; i++) {
+		const struct vs_event *e = &w->m->ev[i];
+		const char *call = e->type == VS_EV_VERB_CM ? why_text_arg(w, i, "call") : "";
+		const char *event = e->type == VS_EV_CM_EVENT ? why_text_arg(w, i, "event") : "";
+
+		if ((e->type == VS_EV_CM_RX && (e->a[0] == VS_CM_ATTR_REP || e->a[0] == VS_CM_ATTR_REJ)) ||
+		    strcmp(event, "ESTABLISHED") == 0 || strcmp(event, "CONNECT_RESPONSE") == 0)
+			return;
+		if ((e->type == VS_EV_CM_TX && e->a[0] == VS_CM_ATTR_REQ) || strcmp(call, "connect") == 0) {
+			asked += e->type == VS_EV_CM_TX;
+			first = first == VT_NONE ? i : first;
+		}
+	}
+	if (first != VT_NONE && asked > 0)
+		why_for(w, WHY_LIKELY + 10, first, "%u connection requests were sent, and none was answered", asked);
+	else if (first != VT_NONE)
+		why_for(w, WHY_LIKELY + 10, first, "the program asked for a connection, and got no answer");
+}
+
 static void cm_no_answer(struct why *w)
 {
 	if (event_is(w, "UNREACHABLE") || event_is(w, "CONNECT_ERROR"))
@@ -424,11 +503,24 @@ static void cm_no_answer(struct why *w)
 	if (event_is(w, "ADDR_ERROR") || event_is(w, "ROUTE_ERROR"))
 		why_for(w, WHY_LIKELY, w->subject, "%s: no device reaches that address",
 			why_text_arg(w, w->subject, "event"));
+	if (refused(w, VS_EV_VERB_CREATE_QP))
+		unanswered(w);
 }
+/* Made, and never brought to RTR: the last state that it got, and the call that failed on the way, if one did. */
 static void not_connected(struct why *w)
 {
-	if (refused(w, VS_EV_VERB_CREATE_QP) && w->me.state_known)
-		why_for(w, WHY_LIKELY, w->me.created, "it stayed in %s", vs_qp_state_name(w->me.state));
+	enum vs_qp_state state = VS_QPS_RESET;
+	size_t last = w->me.created;
+
+	if (!refused(w, VS_EV_VERB_CREATE_QP) || w->me.created == VT_NONE)
+		return;
+	for (size_t i = w->me.created; i < w->m->n_events; i++)
+		if (w->m->ev[i].type == VS_EV_VERB_MODIFY_QP && mine(w, &w->m->ev[i]) && w->m->ev[i].a[3] == 0) {
+			state = (enum vs_qp_state)w->m->ev[i].a[1];
+			last = i;
+		}
+	if (state == VS_QPS_RESET || state == VS_QPS_INIT)
+		why_for(w, WHY_LIKELY, last, "it stayed in %s", vs_qp_state_name(state));
 }
 
 why_judge_fn *const why_local_judge[VT_CAUSE_COUNT] = {

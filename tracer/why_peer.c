@@ -22,6 +22,14 @@ static bool is_send(enum vs_wr_opcode op)
 	return op == VS_WR_SEND || op == VS_WR_SEND_WITH_IMM || op == VS_WR_SEND_WITH_INV;
 }
 
+/* Could it as well be the path MTU (a packet longer than the least one), or the READs that may be under way? */
+static bool other_limits(const struct why *w, const struct vt_op *o)
+{
+	if (right_of(o->opcode) != VS_ACCESS_REMOTE_WRITE)
+		return !w->f.progress;
+	return why_arg(w, o->first_tx, "len") > 256 && !w->f.progress;
+}
+
 static void qp_right(struct why *w)
 {
 	const struct vt_op *o = why_op(w);
@@ -35,7 +43,7 @@ static void qp_right(struct why *w)
 	}
 	right = right_of(o->opcode);
 	if (w->peer.init == VT_NONE && w->status == VS_WC_REM_INV_REQ_ERR)
-		why_for(w, WHY_LIKELY, w->f.first_nak,
+		why_for(w, other_limits(w, o) ? WHY_POSSIBLE : WHY_LIKELY, w->f.first_nak,
 			"NAK: invalid request, for an operation that needs a right of the queue pair");
 	else if (w->peer.init != VT_NONE && (why_arg(w, w->peer.init, "access") & right) == 0)
 		why_for(w, WHY_LIKELY + 20, w->peer.init, "its queue pair was given access 0x%llx, which lacks 0x%x",
@@ -111,7 +119,7 @@ static void atomic_align(struct why *w)
 
 	if (why_said(w, VS_REASON_ATOMIC_ALIGN) || o == NULL)
 		return;
-	if (right_of(o->opcode) != VS_ACCESS_REMOTE_ATOMIC)
+	if (right_of(o->opcode) != VS_ACCESS_REMOTE_ATOMIC && o->opcode != VS_WR_ATOMIC_WRITE)
 		why_against(w, o->post, "it is no atomic");
 	else if ((o->va & 7) != 0)
 		why_for(w, WHY_LIKELY + 20, o->post, "the address is 0x%llx", (unsigned long long)o->va);
@@ -122,7 +130,7 @@ static void atomic_align(struct why *w)
 static void remote_invalid(struct why *w)
 {
 	if (w->f.nak[1] > 0)
-		why_for(w, WHY_POSSIBLE, w->f.first_nak, "NAK: invalid request");
+		why_for(w, w->peer.recorded ? WHY_POSSIBLE : WHY_POSSIBLE + 10, w->f.first_nak, "NAK: invalid request");
 }
 
 /* ---- receives ---- */

@@ -244,22 +244,32 @@ static bool find_connection(struct why *w)
 	return false;
 }
 
-/* A queue pair was made and posted to, or given up, before it was RTS. */
+/* It was made, and never got to RTR. */
+static bool never_connected(const struct why *w, size_t q)
+{
+	if (w->m->qp[q].created == VT_NONE)
+		return false;
+	for (size_t i = 0; i < w->m->n_events; i++)
+		if (w->m->qp_of[i] == q && w->m->ev[i].type == VS_EV_VERB_MODIFY_QP && w->m->ev[i].a[3] == 0 &&
+		    (w->m->ev[i].a[1] == VS_QPS_RTS || w->m->ev[i].a[1] == VS_QPS_RTR))
+			return false;
+	return true;
+}
+
+static void about_unconnected(struct why *w, size_t q)
+{
+	w->subject = w->m->qp[q].created;
+	w->symptom = WHY_CONNECTION;
+}
+
+/* A queue pair was made and posted to, or given up, before it was connected. */
 static bool find_unconnected(struct why *w)
 {
-	for (size_t q = 0; q < w->m->n_qps; q++) {
-		bool rts = false, any = w->m->qp[q].created != VT_NONE;
-
-		for (size_t i = 0; any && !rts && i < w->m->n_events; i++)
-			rts = w->m->qp_of[i] == q && w->m->ev[i].type == VS_EV_VERB_MODIFY_QP &&
-			      (w->m->ev[i].a[1] == VS_QPS_RTS || w->m->ev[i].a[1] == VS_QPS_RTR) &&
-			      w->m->ev[i].a[3] == 0;
-		if (!any || rts)
-			continue;
-		w->subject = w->m->qp[q].created;
-		w->symptom = WHY_CONNECTION;
-		return true;
-	}
+	for (size_t q = 0; q < w->m->n_qps; q++)
+		if (never_connected(w, q)) {
+			about_unconnected(w, q);
+			return true;
+		}
 	return false;
 }
 
@@ -288,26 +298,55 @@ static bool find_slow(struct why *w)
 	return false;
 }
 
+/* A record that ended without order: of a process that has that node, or the nodes of a simulated wire. */
+static bool ended_badly(const struct why *w, const struct vs_event *e, size_t *node)
+{
+	if (e->type != VS_EV_REC_END || strcmp(why_text_arg(w, (size_t)(e - w->m->ev), "how"), "in order") == 0)
+		return false;
+	*node = vt_find_node(w->m, e->node);
+	for (size_t q = 0; *node != VT_NONE && q < w->m->n_qps; q++)
+		if (w->m->qp[q].node == *node)
+			return true;
+	*node = VT_NONE;
+	return true;
+}
+
+/* Did any message come to this queue pair? */
+static bool took_any(const struct why *w, size_t qp)
+{
+	for (size_t n = 0; n < w->m->n_ops; n++)
+		if (w->m->op[n].qp == qp && w->m->op[n].flags & VT_OP_RECV &&
+		    (w->m->op[n].cqe != VT_NONE || w->m->op[n].poll != VT_NONE || w->m->op[n].by != VT_NONE))
+			return true;
+	return false;
+}
+
 /* A receive that waits, of a program that did not end by itself: it may have waited for that. */
 static bool find_waiting(struct why *w)
 {
 	for (size_t i = 0; i < w->m->n_events; i++) {
-		const struct vs_event *e = &w->m->ev[i];
 		size_t node;
 
-		if (e->type != VS_EV_REC_END || strcmp(why_text_arg(w, i, "how"), "in order") == 0)
+		if (!ended_badly(w, &w->m->ev[i], &node))
 			continue;
-		node = vt_find_node(w->m, e->node);
 		for (size_t n = 0; n < w->m->n_ops; n++) {
 			const struct vt_op *o = &w->m->op[n];
 			size_t peer = w->m->qp[o->qp].peer;
 
-			/* Of two that ended like this, the one that lived longer waited for the other. */
-			if (!(o->flags & VT_OP_RECV) || o->cqe != VT_NONE || o->poll != VT_NONE ||
-			    w->m->qp[o->qp].node != node ||
-			    (peer != VT_NONE && why_last_event(w, w->m->qp[peer].node) > why_last_event(w, node)))
+			if (!(o->flags & VT_OP_RECV) || o->cqe != VT_NONE || o->poll != VT_NONE)
 				continue;
-			why_about_op(w, n);
+			/* Both ends in one process: one that nothing ever came to. */
+			if (node == VT_NONE && took_any(w, o->qp))
+				continue;
+			/* Of two that ended like this, the one that lived longer waited for the other. */
+			if (node != VT_NONE &&
+			    (w->m->qp[o->qp].node != node ||
+			     (peer != VT_NONE && why_last_event(w, w->m->qp[peer].node) > why_last_event(w, node))))
+				continue;
+			if (never_connected(w, o->qp))
+				about_unconnected(w, o->qp);
+			else
+				why_about_op(w, n);
 			return true;
 		}
 	}

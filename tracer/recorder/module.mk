@@ -59,7 +59,7 @@ $(BENCH_RECORD): $(call obj,tracer/tests/bench_record.c)
 	@mkdir -p $(@D)
 	$(CC) $(OPT) $(LDFLAGS) -o $@ $^ -libverbs
 
-bench-trace: $(RECORD_LIB) $(VERBS_LIB) $(RUN_BIN) $(BENCH_RECORD) ## what recording costs a call, and programs of perftest
+bench-trace: $(TRACER_BIN) $(RECORD_LIB) $(VERBS_LIB) $(RUN_BIN) $(BENCH_RECORD) ## what recording costs a call, and programs of perftest
 	@scripts/deps.sh apps
 	@tracer/tests/bench.sh $(B) $(or $(ROUNDS),5)
 

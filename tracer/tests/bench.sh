@@ -1,22 +1,18 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
 #
-# bench.sh BUILD [ROUNDS] [CALLS] - what recording costs: a call, as a difference, and programs of perftest, as a share, with
-# and without the recorder in turns, the best of the rounds each. Beside it the memory that a run of CALLS calls takes.
+# bench.sh BUILD [ROUNDS] [CALLS] - what recording costs: a call in nanoseconds, and programs of perftest as a share, plain,
+# with the recorder (vs-trace run --light) and with the device's events and a capture as well (vs-trace run --pair), in turns.
+# Medians of the rounds; beside a share stands how far the plain runs lie apart (quartiles), since what is smaller than that
+# is noise. Beside it the memory that a run of CALLS calls takes.
 set -euo pipefail
 export LC_ALL=C
 build=$(cd "${1:?which build folder?}" && pwd) rounds=${2:-5} calls=${3:-10000000}
-run=$build/bin/vs-run recorder=$build/lib/verbscope/libvs-record.so
+run=$build/bin/vs-run trace=$build/bin/vs-trace recorder=$build/lib/verbscope/libvs-record.so
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
-declare -A best
 
-better() { # more|less, name, value
-	[ -n "$3" ] || return 0
-	if [[ ! -v best[$2] ]] || awk -v a="$3" -v b="${best[$2]}" -v how="$1" 'BEGIN { exit !(how == "more" ? a > b : a < b) }'; then
-		best[$2]=$3
-	fi
-}
+note() { [ -z "$2" ] || echo "$2" >>"$tmp/$1"; } # name, value
 
 recorded() { # program with options, under the recorder alone
 	rm -rf "$tmp/r" && mkdir "$tmp/r"
@@ -26,43 +22,50 @@ recorded() { # program with options, under the recorder alone
 perf() { # field, program with options: that of perftest's line of results
 	local field=$1
 	shift
-	"$@" 2>/dev/null | awk -v f="$field" '/^ [0-9]+ +[0-9]+ / && !n++ { print $f }' || true
+	timeout 120 "$@" 2>/dev/null | awk -v f="$field" '/^ [0-9]+ +[0-9]+ / && !n++ { print $f }' || true
 }
 
-pair() { "$run" --quiet --pair --netns -- "$@"; }
-
-both() { # more|less, name, field, program with options
-	better "$1" "$2, plain" "$(perf "$3" pair "${@:4}")"
-	better "$1" "$2, recorded" "$(perf "$3" recorded "$run" --quiet --pair --netns -- "${@:4}")"
+three() { # name, field, program with options
+	local name=$1 field=$2
+	shift 2
+	note "$name.plain" "$(perf "$field" "$run" --quiet --pair --netns -- "$@")"
+	note "$name.light" "$(perf "$field" "$trace" run --light --pair --netns -o "$tmp/t" -- "$@")"
+	note "$name.full" "$(perf "$field" "$trace" run --pair --netns -o "$tmp/t" -- "$@")"
 }
 
 number() { sed -n "s/.*$1 \([0-9.]*\).*/\1/p"; }
 
+quartile() { sort -n "$tmp/$1" 2>/dev/null | awk -v q="$2" '{ v[NR] = $1 } END { if (NR) print v[int((NR - 1) * q / 4 + 0.5) + 1] }'; }
+
 for ((r = 1; r <= rounds; r++)); do
-	out=$("$run" --quiet -- "$build/tests/bench_record" 1000000)
-	better less "post, plain" "$(number post <<<"$out")"
-	better less "poll, plain" "$(number poll <<<"$out")"
-	out=$(recorded "$run" --quiet -- "$build/tests/bench_record" 1000000)
-	better less "post, recorded" "$(number post <<<"$out")"
-	better less "poll, recorded" "$(number poll <<<"$out")"
-	if command -v ib_write_lat >/dev/null; then
-		both less "ib_write_lat, us" 5 ib_write_lat -n 5000
-		both more "ib_send_bw 8 B, MB/s" 4 ib_send_bw -s 8 -n 100000
-		both more "ib_send_bw 64 KiB, MB/s" 4 ib_send_bw -s 65536 -n 3000
-	fi
+	for how in plain light; do
+		if [ $how = plain ]; then out=$("$run" --quiet -- "$build/tests/bench_record" 1000000); else out=$(recorded "$run" --quiet -- "$build/tests/bench_record" 1000000); fi
+		note "post.$how" "$(number post <<<"$out")"
+		note "poll.$how" "$(number poll <<<"$out")"
+	done
+	command -v ib_write_lat >/dev/null || continue
+	three lat 5 ib_write_lat -n 5000
+	three bw8 4 ib_send_bw -s 8 -n 100000
+	three bw64k 4 ib_send_bw -s 65536 -n 3000
 done
 
 small=$(recorded "$run" --quiet -- "$build/tests/bench_record" 100000 | number kB)
 large=$(recorded "$run" --quiet -- "$build/tests/bench_record" "$calls" | number kB)
 
-printf '%-28s %12s %12s %12s\n' "best of $rounds" plain recorded difference
+printf '%-24s %10s %10s %12s\n' "median of $rounds" plain recorded difference
 for name in post poll; do
-	awk -v n="ibv_${name}_${name/post/recv}" -v p="${best[$name, plain]}" -v r="${best[$name, recorded]}" \
-		'BEGIN { sub(/poll_poll/, "poll_cq", n); printf "%-28s %9.1f ns %9.1f ns %9.1f ns\n", n, p, r, r - p }'
+	awk -v n="$name" -v p="$(quartile $name.plain 2)" -v r="$(quartile $name.light 2)" \
+		'BEGIN { printf "%-24s %7.1f ns %7.1f ns %9.1f ns\n", n == "post" ? "ibv_post_recv" : "ibv_poll_cq", p, r, r - p }'
 done
-for name in "ib_write_lat, us" "ib_send_bw 8 B, MB/s" "ib_send_bw 64 KiB, MB/s"; do
-	[[ -v best["$name, plain"] ]] || continue
-	awk -v n="$name" -v p="${best[$name, plain]}" -v r="${best[$name, recorded]}" \
-		'BEGIN { printf "%-28s %12.2f %12.2f %11.1f%%\n", n, p, r, 100 * (r - p) / p }'
-done
+printf '\n%-24s %10s %18s %18s %14s\n' "median of $rounds" plain 'calls (--light)' 'calls and packets' 'plain, apart'
+row() { # name, what
+	[ -s "$tmp/$1.plain" ] || return 0
+	awk -v n="$2" -v p="$(quartile "$1.plain" 2)" -v a="$(quartile "$1.plain" 1)" -v b="$(quartile "$1.plain" 3)" \
+		-v l="$(quartile "$1.light" 2)" -v f="$(quartile "$1.full" 2)" 'BEGIN {
+		printf "%-24s %10.2f %10.2f %+6.1f%% %10.2f %+6.1f%% %13.1f%%\n", n, p, l, 100 * (l - p) / p, f, 100 * (f - p) / p,
+			100 * (b - a) / p }'
+}
+row lat 'ib_write_lat, us'
+row bw8 'ib_send_bw 8 B, MB/s'
+row bw64k 'ib_send_bw 64 KiB, MB/s'
 printf 'memory of a process after %s calls: %s kB, after 100000: %s kB\n' "$calls" "$large" "$small"

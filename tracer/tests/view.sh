@@ -218,10 +218,10 @@ strange_input_gets_an_error_that_says_what() {
 		# shellcheck disable=SC2086 # words
 		{
 			run "$vs" $c "$tmp/empty" && expect_rc 2 && expect_err 'empty'
-			run "$vs" $c "$tmp/header.vst" && expect_rc 2 && expect_err 'no events in it'
+			run "$vs" $c "$tmp/header.vst" && expect_rc 127 && expect_err 'no events in it'
 			run "$vs" $c README.md && expect_rc 2 && expect_err 'README.md'
 			run "$vs" $c "$tmp/none" && expect_rc 2 && expect_err "can't be opened"
-			run "$vs" $c pcaps/recorded/siw_rping.pcap && expect_rc 2 && expect_err 'no RDMA'
+			run "$vs" $c pcaps/recorded/siw_rping.pcap && expect_rc 127 && expect_err 'no RDMA'
 		}
 	done
 	run "$vs" ladder "$tmp/cut.vst"

@@ -9,6 +9,7 @@
  *   words.c    the word that was meant
  *   text.c     text that does no harm in a terminal
  *   file.c     files that are written whole
+ *   wait.c     waiting for a program that is wrapped
  */
 #ifndef VS_CLI_H
 #define VS_CLI_H
@@ -17,6 +18,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <sys/types.h>
 
 /* Exit codes of all programs; those that wrap another return its code, and FAILED when they fail themselves. */
 enum { VS_CLI_OK = 0, VS_CLI_FINDING = 1, VS_CLI_USAGE = 2, VS_CLI_FAILED = 125, VS_CLI_NOTHING = 127 };
@@ -94,5 +96,13 @@ bool vs_cli_file_open(struct vs_cli_file *f, const char *program, const char *cm
 		      enum vs_cli_mode mode);
 int vs_cli_file_close(struct vs_cli_file *f); /* VS_CLI_OK, or VS_CLI_USAGE with a message */
 void vs_cli_file_abort(struct vs_cli_file *f);
+
+/* ---- wait.c ---- */
+
+/*
+ * Waits for the program that a program wraps: its status, as of waitpid(2). SIGINT and SIGQUIT are the program's alone;
+ * SIGTERM and SIGHUP are passed on.
+ */
+int vs_cli_wait(pid_t pid);
 
 #endif

@@ -2,8 +2,6 @@
 /*
  * vs-run - runs any verbs program on the reference device, unprivileged: the library in front of its libibverbs.
  */
-#include <errno.h>
-#include <signal.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <sys/wait.h>
@@ -13,15 +11,12 @@
 /* A program that may leave a capture behind is waited for. */
 static int run_and_wait(const struct run_options *o)
 {
-	int status = 0, code = 0;
+	int status, code = 0;
 	pid_t pid = run_spawn(NULL, o->argv, -1, &code);
 
 	if (pid < 0)
 		return code;
-	(void)signal(SIGINT, SIG_IGN); /* the terminal tells the program itself */
-	(void)signal(SIGQUIT, SIG_IGN);
-	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
-		;
+	status = vs_cli_wait(pid);
 	if (o->capture != NULL)
 		run_salvage_capture(o->capture);
 	if (o->trace != NULL)
