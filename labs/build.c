@@ -154,7 +154,7 @@ bool vl_plain_run(const struct vl_session *s, const struct vl_lab *lab, const ch
 	struct vs_drill *d = plain_script(lab, s->progress.seed);
 	struct vs_drill_env env = {.seed = s->progress.seed};
 	struct vs_drill_result res;
-	char vs_run[PATH_MAX], seed[16], args[VL_TEXT], *argv[32];
+	char vs_run[PATH_MAX], seed[16], args[VL_TEXT], *filled, *argv[32];
 
 	if (d == NULL)
 		return false;
@@ -164,7 +164,9 @@ bool vl_plain_run(const struct vl_session *s, const struct vl_lab *lab, const ch
 		vs_drill_free(d);
 		return false;
 	}
-	(void)snprintf(args, sizeof(args), "%s", lab->run);
+	filled = vl_fill(lab, s->progress.seed, lab->run);
+	(void)snprintf(args, sizeof(args), "%s", filled != NULL ? filled : "");
+	free(filled);
 	vl_arguments(args, binary, s->progress.seed, seed, argv);
 	*p = (struct vs_program){
 		.vs_run = vs_run, .argv = argv, .trace = t->trace, .capture = t->capture, .output = t->output};

@@ -177,7 +177,7 @@ static bool vector_holds(struct checking *c, const char *name, const char *text,
 {
 	struct vs_drill_env env = {.seed = c->s->progress.seed, .device = getenv("VS_LAB_DEVICE")};
 	struct vs_drill_result res;
-	char seed[16], args[VL_TEXT], named[256] = "", *argv[32];
+	char seed[16], args[VL_TEXT], named[256] = "", script[512], *argv[32];
 	struct vs_program p = {.vs_run = c->vs_run,
 			       .trace = c->traces.trace,
 			       .capture = c->traces.capture,
@@ -208,8 +208,9 @@ static bool vector_holds(struct checking *c, const char *name, const char *text,
 	}
 	c->e->seen = held ? 0 : p.seen;
 	c->runs++;
+	(void)snprintf(script, sizeof(script), named[0] != '\0' ? "%.60s [%s]" : "%.60s", name, named);
 	if (!held)
-		vl_teach(c->s, c->lab, name, text, &res, &p, &c->traces);
+		vl_teach(c->s, c->lab, script, text, &res, &p, &c->traces);
 	vs_program_clear(&p);
 	return held;
 }

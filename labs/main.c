@@ -24,6 +24,7 @@ static const char help_en[] =
 	"  --lang en|ko  the language (default: that of the locale)\n"
 	"  --seed N      your seed, from which keys, numbers and answers derive (default: drawn once)\n"
 	"  --to N        show: the ladder up to the N-th event\n"
+	"  --wire W      show: sim (default), or udp: the program on real sockets of this machine\n"
 	"  --help, --version\n"
 	"\n"
 	"Your work is in ~/verbscope-labs, or where VS_LAB_DIR says.\n"
@@ -46,6 +47,7 @@ static const char help_ko[] =
 	"  --lang en|ko  언어 (기본값: 로캘의 언어)\n"
 	"  --seed N      시드. 키와 번호와 정답이 여기서 나옵니다 (기본값: 처음에 한 번 뽑습니다)\n"
 	"  --to N        show: N번째 이벤트까지만 래더를 그립니다\n"
+	"  --wire W      show: sim(기본값) 또는 udp. udp이면 이 머신의 진짜 소켓에서 프로그램을 실행합니다\n"
 	"  --help, --version\n"
 	"\n"
 	"작업은 ~/verbscope-labs 에 저장됩니다. VS_LAB_DIR로 바꿀 수 있습니다.\n"
@@ -98,7 +100,13 @@ static const struct vl_lab *find(const struct vl_session *s, const char *id)
 	return NULL;
 }
 
-static int run_command(struct vl_session *s, const char *command, const char *id, size_t to)
+struct options {
+	uint32_t seed;
+	size_t to;
+	bool udp; /* the wire: real sockets */
+};
+
+static int run_command(struct vl_session *s, const char *command, const char *id, const struct options *o)
 {
 	static const struct {
 		const char *name;
@@ -124,17 +132,12 @@ static int run_command(struct vl_session *s, const char *command, const char *id
 		lab = find(s, id);
 		if (lab == NULL)
 			return VL_USAGE;
-		return show ? vl_show(s, lab, to) : rows[i].run(s, lab);
+		return !show ? rows[i].run(s, lab) : o->udp ? vl_show_udp(s, lab) : vl_show(s, lab, o->to);
 	}
 	vl_complain(T("there is no command %s: see vs-lab --help", "%s 명령은 없습니다: vs-lab --help를 보세요"),
 		    command);
 	return VL_USAGE;
 }
-
-struct options {
-	uint32_t seed;
-	size_t to;
-};
 
 static bool number(const char *name, const char *text, uint64_t most, uint64_t *v)
 {
@@ -148,10 +151,13 @@ static bool number(const char *name, const char *text, uint64_t most, uint64_t *
 /* -1: go on */
 static int options(struct options *o, int argc, char **argv)
 {
-	static const struct option list[] = {
-		{"lang", required_argument, NULL, 'l'}, {"seed", required_argument, NULL, 's'},
-		{"to", required_argument, NULL, 't'},   {"help", no_argument, NULL, 'h'},
-		{"version", no_argument, NULL, 'v'},    {NULL, 0, NULL, 0}};
+	static const struct option list[] = {{"lang", required_argument, NULL, 'l'},
+					     {"seed", required_argument, NULL, 's'},
+					     {"to", required_argument, NULL, 't'},
+					     {"wire", required_argument, NULL, 'w'},
+					     {"help", no_argument, NULL, 'h'},
+					     {"version", no_argument, NULL, 'v'},
+					     {NULL, 0, NULL, 0}};
 	uint64_t v;
 	int c;
 
@@ -174,6 +180,13 @@ static int options(struct options *o, int argc, char **argv)
 				return VL_USAGE;
 			o->to = (size_t)v;
 			break;
+		case 'w':
+			if (strcmp(optarg, "sim") != 0 && strcmp(optarg, "udp") != 0) {
+				vl_complain("--wire %s: sim, udp", optarg);
+				return VL_USAGE;
+			}
+			o->udp = strcmp(optarg, "udp") == 0;
+			break;
 		case 'h':
 			fputs(T(help_en, help_ko), stdout);
 			return VL_OK;
@@ -191,7 +204,7 @@ static int options(struct options *o, int argc, char **argv)
 int main(int argc, char **argv)
 {
 	static struct vl_session s;
-	struct options o = {0, 0};
+	struct options o = {.seed = 0};
 	const char *dir;
 	int rc, n;
 
@@ -213,7 +226,7 @@ int main(int argc, char **argv)
 	if (n < 0 || !vl_progress_read(&s.progress, o.seed))
 		return VL_USAGE;
 	s.n = (unsigned)n;
-	rc = run_command(&s, argv[optind], optind + 1 < argc ? argv[optind + 1] : NULL, o.to);
+	rc = run_command(&s, argv[optind], optind + 1 < argc ? argv[optind + 1] : NULL, &o);
 	if (fflush(stdout) != 0 || ferror(stdout)) {
 		vl_complain(T("standard output can't be written", "표준 출력에 쓸 수 없습니다"));
 		rc = VL_USAGE;

@@ -112,6 +112,37 @@ static int show_captures(struct vl_session *s, const struct vl_lab *lab, size_t 
 	return VL_OK;
 }
 
+/* The newest program once more, on the sockets of this machine: no simulated wire, and time that passes by itself. */
+int vl_show_udp(struct vl_session *s, const struct vl_lab *lab)
+{
+	char vs_run[PATH_MAX], binary[PATH_MAX], capture[PATH_MAX], seed[16], args[VL_TEXT], *filled;
+	char *argv[40] = {vs_run, "--seed", seed, "--capture", capture, "--"};
+	struct vl_traces t = {.trace = ""};
+	int rc;
+
+	vl_work(s, lab, lab->observed ? "observe.bin" : "lab.bin", binary);
+	if ((strcmp(lab->kind, "unit") == 0 && !lab->observed) || !vl_exists(binary) || !vl_beside("vs-run", vs_run)) {
+		vl_complain(T("lab %s has no program to show yet: vs-lab check %s makes one",
+			      "실습 %s은(는) 보여 줄 프로그램이 없습니다: vs-lab check %s"),
+			    lab->id, lab->id);
+		return VL_USAGE;
+	}
+	vl_work(s, lab, "", capture);
+	(void)snprintf(t.capture, sizeof(t.capture), "%.*s/lab-%s-udp.pcap", PATH_MAX - 32, capture, lab->id);
+	(void)snprintf(capture, sizeof(capture), "%s", t.capture);
+	filled = vl_fill(lab, s->progress.seed, lab->run);
+	(void)snprintf(args, sizeof(args), "%s", filled != NULL ? filled : "");
+	free(filled);
+	vl_arguments(args, binary, s->progress.seed, seed, argv + 6);
+	puts(T("The same program on real UDP sockets. One device is both sides: it sees each packet twice.\n",
+	       "같은 프로그램을 진짜 UDP 소켓에서 실행합니다. 장치 하나가 양쪽이므로 패킷마다 두 번 보입니다.\n"));
+	rc = vl_run(argv, NULL);
+	if (rc == 125) /* it has said why */
+		return VL_USAGE;
+	packets(t.capture);
+	return VL_OK;
+}
+
 int vl_show(struct vl_session *s, const struct vl_lab *lab, size_t to)
 {
 	struct vl_traces t = {.trace = ""};

@@ -188,6 +188,7 @@ int vl_reset(struct vl_session *s, const struct vl_lab *lab);
 int vl_check(struct vl_session *s, const struct vl_lab *lab);
 int vl_hint(struct vl_session *s, const struct vl_lab *lab);
 int vl_show(struct vl_session *s, const struct vl_lab *lab, size_t to);
+int vl_show_udp(struct vl_session *s, const struct vl_lab *lab);
 int vl_doctor(struct vl_session *s);
 
 /* ---- show.c: also for the end of a check that holds ---- */
