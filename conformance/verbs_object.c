@@ -374,7 +374,7 @@ static int t_group(struct dr_target *dt, void *qp, const uint8_t mgid[16], bool 
 {
 	struct vc_target *t = vc_self(dt);
 	struct vh *h = qp;
-	union ibv_gid gid;
+	union ibv_gid gid = {.raw = {0}};
 
 	memcpy(gid.raw, mgid, 16);
 	if (joins)

@@ -138,7 +138,9 @@ static bool run(struct vl_scene *sc, char *text, uint64_t seed, bool swap)
 		       strcmp(side, "network") == 0 ? "network"
 		       : (side[0] == 'B') != swap   ? "10.0.0.2"
 						    : "10.0.0.1");
-	d = t != NULL ? vs_drill_parse(text, strlen(text), &err) : NULL;
+	if (t == NULL)
+		return vl_complain("no memory"), false;
+	d = vs_drill_parse(text, strlen(text), &err);
 	if (d == NULL) {
 		vl_complain("%s: %u: %s", sc->fault, err.line, err.text);
 		free(t);
@@ -180,7 +182,7 @@ static void shuffle(uint32_t seed, unsigned order[VL_SCENES], unsigned n)
 
 static bool make(const struct vl_lab *lab, uint32_t seed, struct vl_scenes *all, const glob_t *g)
 {
-	unsigned order[VL_SCENES];
+	unsigned order[VL_SCENES] = {0};
 
 	all->n = (unsigned)g->gl_pathc;
 	shuffle(seed, order, all->n);

@@ -199,7 +199,7 @@ static unsigned repeats(const struct wire *w, uint32_t at[LINES])
 /* What goes out again is from `from` on; only the loss of the last packet, or of its ACK, costs a time-out. */
 static bool repeated(const struct wire *w, const char *what, uint32_t from, unsigned timers)
 {
-	uint32_t want[PACKETS], got[LINES];
+	uint32_t want[PACKETS] = {0}, got[LINES];
 	unsigned wanted = 0, n = repeats(w, got), fired = 0;
 	char a[160], b[160];
 
