@@ -20,6 +20,17 @@ $(LAB_ANSWERS): $(call obj,labs/tests/answers.c $(filter-out labs/main.c,$(LAB_S
 	@mkdir -p $(@D)
 	$(CC) $(OPT) $(SANFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS_VS) -lm -lcrypt
 
+# The network of labs about congestion, which their programs are linked with: the reference and its simulator, behind net.h.
+NET_SRCS      := $(sort $(wildcard labs/net/*.c))
+NET_LIB       := $(B)/lib/verbscope/libvs-net.so
+ALL           += $(NET_LIB)
+INSTALL_FILES += $(NET_LIB):lib/verbscope/libvs-net.so
+
+$(NET_LIB): labs/net/symbols.map $(call obj,$(NET_SRCS)) $(LIBVS) $(LIBJUDGE) $(LIBWIRE)
+	@mkdir -p $(@D)
+	$(CC) $(OPT) $(SANFLAGS) $(LDFLAGS) -fPIC -shared -Wl,-soname,libvs-net.so -Wl,-z,defs \
+		-Wl,--version-script,labs/net/symbols.map -o $@ $(call obj,$(NET_SRCS)) $(LIBVS) $(LIBJUDGE) $(LIBWIRE) $(LIBS_VS) -lm
+
 check-labs: all $(LAB_ANSWERS) ## every lab: starters fail, solutions pass, mutants are caught, both languages are alike (SEEDS=20: the long form)
 	@SEEDS=$(or $(SEEDS),2) labs/tests/check-labs.sh $(B)
 

@@ -156,6 +156,10 @@ int vl_show(struct vl_session *s, const struct vl_lab *lab, size_t to)
 	if (vl_is(lab, "forensics"))
 		return show_captures(s, lab, to);
 	if (!vl_has_record(lab)) {
+		if (vl_exists(t.capture)) { /* that of a check with a network of its own */
+			packets(t.capture);
+			putchar('\n');
+		}
 		vl_observations(s, lab);
 		return VL_OK;
 	}

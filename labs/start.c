@@ -155,6 +155,10 @@ static bool fill_folder(struct vl_session *s, const struct vl_lab *lab)
 
 	if (!put_starter(s, lab))
 		return false;
+	(void)snprintf(from, sizeof(from), "%.*s/../include/net.h", PATH_MAX - 32, lab->dir);
+	vl_work(s, lab, "net.h", to);
+	if (strstr(lab->libs, "vs-net") != NULL && !copy(from, to))
+		return false;
 	vl_localized(lab->dir, "predict", ".txt", from);
 	vl_work(s, lab, "predict.txt", to);
 	if (!copy_filled(lab, s->progress.seed, from, to))

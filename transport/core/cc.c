@@ -11,6 +11,9 @@
  * every alpha period without one alpha -= g alpha; every rate period: five rounds of fast recovery
  * rate = (rate + target) / 2, then the target grows by AI, and by HAI after five more rounds.
  * alpha is kept in units of 2^-10, g = 1/16.
+ *
+ * Whoever runs the device can bring an algorithm of its own (vs_cc_algo): it is asked when a marked packet comes
+ * and when a CNP comes, and says when it wants to be asked again, for which the rate timer is used.
  */
 #include "core.h"
 
@@ -50,6 +53,17 @@ void vs_cc_reset(struct vs_qp *qp)
 
 /* ---- notification point ---- */
 
+/* A marked packet: is it time for a CNP? */
+static bool cnp_wanted(const struct vs_qp *qp)
+{
+	const struct vs_cc_attr *cc = &qp->dev->attr.cc;
+	uint64_t now = qp->dev->now_ns;
+
+	if (cc->algo != NULL)
+		return cc->algo->marked(cc->algo->ctx, qp->qpn, now);
+	return !qp->cc.has_last_cnp || now - qp->cc.last_cnp_ns >= cc->min_cnp_gap_ns;
+}
+
 void vs_cc_ce_seen(struct vs_rx *rx)
 {
 	struct vs_qp *qp = rx->qp;
@@ -61,7 +75,7 @@ void vs_cc_ce_seen(struct vs_rx *rx)
 	vs_ev(qp->dev, VS_EV_CC_MARK, qp, rx->ev, 1, a);
 	if (!qp->dev->attr.cc.enabled || qp->type != VS_QPT_RC)
 		return;
-	if (qp->cc.has_last_cnp && qp->dev->now_ns - qp->cc.last_cnp_ns < qp->dev->attr.cc.min_cnp_gap_ns)
+	if (!cnp_wanted(qp))
 		return;
 	qp->cc.has_last_cnp = true;
 	qp->cc.last_cnp_ns = qp->dev->now_ns;
@@ -98,7 +112,8 @@ static void set_rate(struct vs_qp *qp, uint64_t rate)
 	if (rate < least)
 		rate = least;
 	if (rate >= full) { /* recovered: no timers, no pace */
-		vs_timer_stop(qp->dev, &qp->cc.rate_timer);
+		if (qp->dev->attr.cc.algo == NULL)
+			vs_timer_stop(qp->dev, &qp->cc.rate_timer);
 		vs_timer_stop(qp->dev, &qp->cc.alpha_timer);
 		rate = 0;
 		qp->cc.target_bps = 0;
@@ -106,6 +121,34 @@ static void set_rate(struct vs_qp *qp, uint64_t rate)
 	qp->req.rate_bps = rate;
 	a[0] = rate;
 	vs_ev(qp->dev, VS_EV_CC_RATE, qp, qp->dev->cause, 1, a);
+}
+
+/* What the algorithm from outside says; and when it wants to be asked again. */
+static uint64_t asked(struct vs_qp *qp, enum vs_cc_asked why)
+{
+	const struct vs_cc_algo *algo = qp->dev->attr.cc.algo;
+	uint64_t now = qp->dev->now_ns, again = VS_NEVER;
+	uint64_t rate = algo->rate(algo->ctx, qp->qpn, why, now, &again);
+
+	if (again == VS_NEVER)
+		vs_timer_stop(qp->dev, &qp->cc.rate_timer);
+	else
+		vs_timer_set(qp->dev, &qp->cc.rate_timer, again > now ? again : now + 1);
+	return rate != 0 && rate < link_rate(qp) ? rate : link_rate(qp);
+}
+
+/* DCQCN: what the rate becomes. */
+static uint64_t slower(struct vs_qp *qp, uint64_t rate)
+{
+	struct vs_dev *dev = qp->dev;
+
+	qp->cc.target_bps = rate;
+	qp->cc.rounds = 0;
+	rate -= rate / (2 * ALPHA_ONE) * qp->cc.alpha + rate % (2 * ALPHA_ONE) * qp->cc.alpha / (2 * ALPHA_ONE);
+	qp->cc.alpha += (ALPHA_ONE - qp->cc.alpha) / 16;
+	vs_timer_set(dev, &qp->cc.rate_timer, dev->now_ns + dev->attr.cc.rate_timer_ns);
+	vs_timer_set(dev, &qp->cc.alpha_timer, dev->now_ns + dev->attr.cc.alpha_timer_ns);
+	return rate;
 }
 
 void vs_cc_cnp(struct vs_rx *rx)
@@ -121,15 +164,9 @@ void vs_cc_cnp(struct vs_rx *rx)
 		return;
 	}
 	dev->counter[VS_CNT_RP_CNP_HANDLED]++;
-	qp->cc.target_bps = rate;
-	qp->cc.rounds = 0;
-	rate -= rate / (2 * ALPHA_ONE) * qp->cc.alpha + rate % (2 * ALPHA_ONE) * qp->cc.alpha / (2 * ALPHA_ONE);
-	qp->cc.alpha += (ALPHA_ONE - qp->cc.alpha) / 16;
-	a[0] = rate;
+	a[0] = dev->attr.cc.algo != NULL ? asked(qp, VS_CC_CNP) : slower(qp, rate);
 	dev->cause = qp->cc.rate_cause = vs_ev(dev, VS_EV_CC_CNP_RX, qp, rx->ev, 1, a);
-	vs_timer_set(dev, &qp->cc.rate_timer, dev->now_ns + dev->attr.cc.rate_timer_ns);
-	vs_timer_set(dev, &qp->cc.alpha_timer, dev->now_ns + dev->attr.cc.alpha_timer_ns);
-	set_rate(qp, rate); /* with alpha 0 it is the full one: no timer then */
+	set_rate(qp, a[0]); /* with alpha 0 it is the full one: no timer then */
 }
 
 void vs_cc_timer(struct vs_qp *qp, enum vs_timer_kind kind)
@@ -144,6 +181,11 @@ void vs_cc_timer(struct vs_qp *qp, enum vs_timer_kind kind)
 		return;
 	}
 	qp->dev->cause = qp->cc.rate_cause;
+	if (cc->algo != NULL) {
+		set_rate(qp, asked(qp, VS_CC_TIMER));
+		vs_qp_kick(qp);
+		return;
+	}
 	qp->cc.rounds++;
 	if (qp->cc.rounds > 2 * FAST_ROUNDS)
 		qp->cc.target_bps += cc->rate_hai_bps;

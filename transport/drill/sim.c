@@ -246,8 +246,11 @@ static int add_host(struct sim_target *s, int node)
 static int build(struct sim_target *s)
 {
 	const struct program *p = s->setup.p;
-	struct vs_sim_link link = {s->setup.latency_ns, s->setup.rate_bps, s->setup.queue_bytes, s->setup.ecn_bytes,
-				   s->setup.pause_bytes};
+	struct vs_sim_link link = {.latency_ns = s->setup.latency_ns,
+				   .rate_bps = s->setup.rate_bps,
+				   .queue_bytes = s->setup.queue_bytes,
+				   .ecn_bytes = s->setup.ecn_bytes,
+				   .pause_bytes = s->setup.pause_bytes};
 	int hub = -1, rc = VS_OK;
 
 	for (int i = 0; i < (int)p->n_nodes && rc >= 0; i++) {

@@ -52,6 +52,9 @@ struct vs_pipe {
 	struct vs_fifo wire;  /* by time of arrival */
 	uint64_t free_at;     /* when the transmitter has finished the last frame */
 	uint32_t paused;      /* queues behind it that have stopped it */
+	struct vs_fifo words; /* of those queues, on their way back: pause or go on (`passes` 1 or 0) */
+	uint64_t paused_at;
+	struct vs_sim_queue stats;
 };
 
 struct vs_sim_node {
@@ -95,6 +98,7 @@ struct vs_sim {
 	struct vs_sim_frame **limbo; /* heap by when, serial */
 	uint32_t n_limbo, limbo_cap;
 	uint64_t serial;
+	uint64_t random; /* state of the generator that RED draws from */
 	struct vs_fault_set *faults;
 	vs_sim_tap_fn *tap;
 	void *tap_ctx;
@@ -154,6 +158,7 @@ static inline bool vs_pipe_idle(const struct vs_sim *sim, const struct vs_pipe *
 int vs_pipe_pair(struct vs_sim *sim, int a, int b, const struct vs_sim_link *link, struct vs_pipe **ab);
 void vs_pipe_send(struct vs_sim *sim, struct vs_pipe *p, struct vs_sim_frame *f); /* takes the frame */
 void vs_pipe_transmit(struct vs_sim *sim, struct vs_pipe *p);
+bool vs_pipe_obey(struct vs_sim *sim, struct vs_pipe *p); /* words that have arrived; false: none */
 void vs_switch_forward(struct vs_sim *sim, int node, struct vs_sim_frame *f); /* takes the frame */
 
 /* impair.c */

@@ -8,7 +8,7 @@
  *
  * A switch forwards whole frames along the one way there is (links never close a ring); groups and unknown
  * addresses go out of every other port. PFC: a frame that meets a queue of pause_bytes or more stops the pipe
- * that brought it, until the queue is down to half of that.
+ * that brought it, until the queue is down to half of that. Both words travel back over the link's latency.
  */
 #include "internal.h"
 
@@ -45,6 +45,42 @@ static void pause_event(struct vs_sim *sim, const struct vs_pipe *p, const struc
 	vs_sim_event(sim, VS_EV_LINK_PAUSE, place(sim, p), f != NULL ? &f->meta : &none, 1, a);
 }
 
+static void obey(struct vs_sim *sim, struct vs_pipe *p, bool on)
+{
+	if (on && p->paused++ == 0)
+		p->paused_at = sim->now;
+	else if (!on && --p->paused == 0)
+		p->stats.paused_ns += sim->now - p->paused_at;
+}
+
+/* To the transmitter of `to`: pause, or go on. */
+static void say(struct vs_sim *sim, struct vs_pipe *to, bool on)
+{
+	struct vs_sim_frame *word = vs_frame_new(sim);
+
+	if (word == NULL) { /* too many frames are in flight: the word is there at once, rather than never */
+		obey(sim, to, on);
+		return;
+	}
+	word->when = sim->now + to->attr.latency_ns;
+	word->passes = on;
+	vs_fifo_push(&to->words, word);
+}
+
+bool vs_pipe_obey(struct vs_sim *sim, struct vs_pipe *p)
+{
+	bool any = false;
+
+	while (p->words.head != NULL && p->words.head->when <= sim->now) {
+		struct vs_sim_frame *word = vs_fifo_pop(&p->words);
+
+		obey(sim, p, word->passes != 0);
+		vs_frame_free(sim, word);
+		any = true;
+	}
+	return any;
+}
+
 static void stop_sender(struct vs_sim *sim, struct vs_pipe *p, const struct vs_sim_frame *f)
 {
 	struct vs_sim_node *sw = sim->node[p->from];
@@ -56,7 +92,8 @@ static void stop_sender(struct vs_sim *sim, struct vs_pipe *p, const struct vs_s
 	if (*stopped)
 		return;
 	*stopped = true;
-	f->in->paused++;
+	p->stats.pauses++;
+	say(sim, f->in, true);
 	pause_event(sim, p, f, true);
 }
 
@@ -72,7 +109,7 @@ static void resume_senders(struct vs_sim *sim, struct vs_pipe *p)
 		if (!*stopped)
 			continue;
 		*stopped = false;
-		sw->port[i]->back->paused--;
+		say(sim, sw->port[i]->back, false);
 		pause_event(sim, p, NULL, false);
 	}
 }
@@ -90,6 +127,7 @@ void vs_pipe_transmit(struct vs_sim *sim, struct vs_pipe *p)
 		struct vs_sim_frame *f = vs_fifo_pop(&p->queue);
 
 		p->queued -= f->len;
+		p->stats.sent_bytes += f->len;
 		p->free_at = sim->now + duration_ns(p, f->len);
 		f->when = p->free_at + p->attr.latency_ns;
 		vs_fifo_push(&p->wire, f);
@@ -103,8 +141,32 @@ static void lose_at_queue(struct vs_sim *sim, struct vs_pipe *p, struct vs_sim_f
 
 	vs_sim_event(sim, VS_EV_LINK_QUEUE_DROP, place(sim, p), &f->meta, 1, a);
 	sim->stats.queue_drops++;
+	p->stats.drops++;
 	vs_sim_tell(sim, p->from, VS_TAP_LOST, f);
 	vs_frame_free(sim, f);
+}
+
+/* 0 to n - 1 (splitmix64). */
+static uint64_t draw(struct vs_sim *sim, uint64_t n)
+{
+	uint64_t z = sim->random += 0x9e3779b97f4a7c15ull;
+
+	z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9ull;
+	z = (z ^ z >> 27) * 0x94d049bb133111ebull;
+	return (z ^ z >> 31) % n;
+}
+
+/* The queue is deep enough for a mark; between the two depths that is a matter of chance. */
+static bool is_to_mark(struct vs_sim *sim, const struct vs_pipe *p)
+{
+	const struct vs_sim_link *a = &p->attr;
+
+	if (a->ecn_bytes == 0 || p->queued < a->ecn_bytes)
+		return false;
+	if (a->ecn_full_bytes <= a->ecn_bytes || p->queued >= a->ecn_full_bytes)
+		return true;
+	return draw(sim, 100ull * (a->ecn_full_bytes - a->ecn_bytes)) <
+	       (p->queued - a->ecn_bytes) * (uint64_t)a->ecn_percent;
 }
 
 void vs_pipe_send(struct vs_sim *sim, struct vs_pipe *p, struct vs_sim_frame *f)
@@ -116,15 +178,34 @@ void vs_pipe_send(struct vs_sim *sim, struct vs_pipe *p, struct vs_sim_frame *f)
 			lose_at_queue(sim, p, f);
 			return;
 		}
-		if (p->attr.ecn_bytes != 0 && p->queued >= p->attr.ecn_bytes && vs_frame_mark(sim, f, true)) {
+		if (is_to_mark(sim, p) && vs_frame_mark(sim, f, true)) {
 			sim->stats.ecn_marks++;
+			p->stats.ecn_marks++;
 			f->meta.cause = vs_sim_event(sim, VS_EV_LINK_ECN_MARK, place(sim, p), &f->meta, 1, a);
 		}
 	}
 	p->queued += f->len;
+	if (p->queued > p->stats.max_bytes && !vs_pipe_idle(sim, p)) /* a frame that goes on at once waits nowhere */
+		p->stats.max_bytes = p->queued;
 	vs_fifo_push(&p->queue, f);
 	stop_sender(sim, p, f);
 	vs_pipe_transmit(sim, p);
+}
+
+int vs_sim_queue(const struct vs_sim *sim, int from, int to, struct vs_sim_queue *q)
+{
+	for (uint32_t i = 0; i < sim->n_pipes; i++) {
+		const struct vs_pipe *p = sim->pipe[i];
+
+		if (p->from != from || p->to != to || from == to)
+			continue;
+		*q = p->stats;
+		q->bytes = p->queued;
+		if (p->paused > 0)
+			q->paused_ns += sim->now - p->paused_at;
+		return VS_OK;
+	}
+	return VS_ERR_INVAL;
 }
 
 /* ---- switches ---- */

@@ -101,6 +101,7 @@ struct vs_sim *vs_sim_create(const struct vs_sim_attr *attr, int *err)
 	}
 	sim->attr = a;
 	sim->now = a.start_ns;
+	sim->random = a.seed;
 	sim->faults = vs_fault_set_init(faults, a.seed);
 	*err = VS_OK;
 	return sim;
@@ -242,6 +243,8 @@ static uint64_t next_instant(const struct vs_sim *sim)
 
 		if (p->wire.head != NULL)
 			t = earlier(t, p->wire.head->when);
+		if (p->words.head != NULL)
+			t = earlier(t, p->words.head->when);
 		if (p->queue.head != NULL && p->paused == 0)
 			t = earlier(t, p->free_at);
 	}
@@ -278,6 +281,7 @@ static bool deliver(struct vs_sim *sim)
 	for (uint32_t i = 0; i < sim->n_pipes; i++) {
 		struct vs_pipe *p = sim->pipe[i];
 
+		any |= vs_pipe_obey(sim, p);
 		while (p->wire.head != NULL && p->wire.head->when <= sim->now) {
 			arrive(sim, p, vs_fifo_pop(&p->wire));
 			any = true;

@@ -33,7 +33,7 @@ struct net {
 		struct net *net;
 		int number;
 	} raw[4];
-	struct got got[64];
+	struct got got[128];
 	unsigned n;
 	unsigned sent, received, lost; /* as the tap saw them */
 };

@@ -384,6 +384,98 @@ START_TEST(the_trace_leads_from_the_mark_to_the_cnp_and_from_the_cnp_to_the_rate
 }
 END_TEST
 
+/* ---- rates that are decided outside ---- */
+
+struct outside {
+	bool wants_cnp;
+	uint64_t answer, again; /* of rate */
+	unsigned marks, cnps, timers;
+	uint32_t qpn;
+	uint64_t at;
+};
+
+static bool outside_marked(void *ctx, uint32_t qpn, uint64_t now_ns)
+{
+	struct outside *o = ctx;
+
+	o->marks++;
+	o->qpn = qpn;
+	o->at = now_ns;
+	return o->wants_cnp;
+}
+
+static uint64_t outside_rate(void *ctx, uint32_t qpn, enum vs_cc_asked why, uint64_t now_ns, uint64_t *again_ns)
+{
+	struct outside *o = ctx;
+
+	ck_assert_uint_eq(*again_ns, VS_NEVER);
+	o->cnps += why == VS_CC_CNP;
+	o->timers += why == VS_CC_TIMER;
+	o->qpn = qpn;
+	o->at = now_ns;
+	*again_ns = o->again;
+	return o->answer;
+}
+
+START_TEST(an_algorithm_from_outside_decides_on_rates_and_when_it_is_asked_again)
+{
+	struct outside o = {.answer = LINK / 8};
+	const struct vs_cc_algo algo = {.marked = outside_marked, .rate = outside_rate, .ctx = &o};
+	struct vs_cc_attr a = cc;
+	struct rig *r;
+
+	a.algo = &algo;
+	r = rig_cc(&a);
+	o.again = r->now + 7000;
+	in_cnp(r);
+	ck_assert_uint_eq(o.cnps, 1);
+	ck_assert_uint_eq(o.qpn, vs_qp_num(r->qp));
+	ck_assert_uint_eq(r->qp->req.rate_bps, LINK / 8);
+	ck_assert_uint_eq(vs_dev_deadline(r->dev), o.again); /* no timer of DCQCN beside it */
+	o.answer = LINK; /* not limited any more, and it wants to be asked again all the same */
+	rig_advance(r, 7000);
+	o.again = r->now; /* never at the same instant again */
+	ck_assert_uint_eq(o.timers, 1);
+	ck_assert_uint_eq(r->qp->req.rate_bps, 0);
+	o.answer = 1; /* below the least one */
+	in_cnp(r);
+	ck_assert_uint_eq(r->qp->req.rate_bps, a.min_rate_bps);
+	ck_assert_uint_eq(vs_dev_deadline(r->dev), r->now + 1);
+	o.again = VS_NEVER;
+	o.answer = 0;
+	rig_advance(r, 1);
+	ck_assert_uint_eq(o.timers, 2);
+	ck_assert_uint_eq(r->qp->req.rate_bps, 0);
+	ck_assert_uint_eq(vs_dev_deadline(r->dev), VS_NEVER);
+	ck_assert_uint_eq(rig_counter(r, VS_CNT_RP_CNP_HANDLED), 2);
+	rig_free(r);
+}
+END_TEST
+
+START_TEST(an_algorithm_from_outside_decides_on_cnps)
+{
+	struct outside o = {.wants_cnp = true};
+	const struct vs_cc_algo algo = {.marked = outside_marked, .rate = outside_rate, .ctx = &o};
+	struct vs_cc_attr a = cc;
+	struct rig *r;
+
+	a.algo = &algo;
+	r = rig_cc(&a);
+	for (uint32_t i = 0; i < 3; i++) { /* the gap is no business of the device then */
+		in_marked(r, RIG_PEER_PSN + i, 0xffff);
+		rig_expect(r, VS_OP_CNP, 0);
+	}
+	o.wants_cnp = false;
+	in_marked(r, RIG_PEER_PSN + 3, 0xffff);
+	rig_expect_silence(r);
+	ck_assert_uint_eq(o.marks, 4);
+	ck_assert_uint_eq(o.at, r->now);
+	ck_assert_uint_eq(o.qpn, vs_qp_num(r->qp));
+	ck_assert_uint_eq(rig_counter(r, VS_CNT_NP_CNP_SENT), 3);
+	rig_free(r);
+}
+END_TEST
+
 Suite *vs_suite(void)
 {
 	Suite *s = suite_create("core cc");
@@ -399,6 +491,8 @@ Suite *vs_suite(void)
 	tcase_add_test(tc, a_cnp_says_what_the_annex_asks_for);
 	tcase_add_test(tc, the_gap_between_cnps_is_kept_to_the_nanosecond);
 	tcase_add_test(tc, the_trace_leads_from_the_mark_to_the_cnp_and_from_the_cnp_to_the_rate);
+	tcase_add_test(tc, an_algorithm_from_outside_decides_on_rates_and_when_it_is_asked_again);
+	tcase_add_test(tc, an_algorithm_from_outside_decides_on_cnps);
 	suite_add_tcase(s, tc);
 	return s;
 }

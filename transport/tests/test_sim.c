@@ -312,6 +312,100 @@ START_TEST(pause_stops_the_sender_whose_frames_fill_the_queue_and_no_other)
 }
 END_TEST
 
+START_TEST(the_word_to_pause_needs_its_latency_and_what_is_on_the_way_still_comes)
+{
+	struct net *net = net_new(2);
+	/* A frame takes 105.8 ns from A, and ten times as long to B: the fourth meets two in the queue. */
+	const struct vs_sim_link fast = {.rate_bps = 80000000000ull, .latency_ns = 1000};
+	const struct vs_sim_link slow = {.rate_bps = 8000000000ull, .latency_ns = 10, .pause_bytes = 3000};
+	int sw = vs_sim_add_switch(net->sim, "S");
+	struct vs_sim_queue q;
+	uint64_t told;
+
+	ck_assert_int_eq(vs_sim_connect(net->sim, net->host[0], sw, &fast), VS_OK);
+	ck_assert_int_eq(vs_sim_connect(net->sim, net->host[1], sw, &slow), VS_OK);
+	for (uint32_t i = 1; i <= 100; i++)
+		send(net, 0, 1, i, 1000);
+	while (vs_sim_stats(net->sim)->pauses == 0)
+		ck_assert(vs_sim_step(net->sim, VS_NEVER));
+	told = vs_sim_now(net->sim);
+	ck_assert_int_eq(vs_sim_queue(net->sim, net->host[0], sw, &q), VS_OK);
+	ck_assert_uint_eq(q.paused_ns, 0);
+	vs_sim_run(net->sim, told + 1000);
+	ck_assert_int_eq(vs_sim_queue(net->sim, net->host[0], sw, &q), VS_OK);
+	vs_sim_run(net->sim, told + 1500);
+	told = q.sent_bytes; /* nothing more is sent, but what was sent on the way to B arrives */
+	ck_assert_int_eq(vs_sim_queue(net->sim, net->host[0], sw, &q), VS_OK);
+	ck_assert_uint_eq(q.sent_bytes, told);
+	ck_assert_uint_eq(q.paused_ns, 500);
+	vs_sim_run(net->sim, VS_NEVER);
+	ck_assert_uint_eq(net->n, 100);
+	ck_assert_int_eq(vs_sim_queue(net->sim, sw, net->host[1], &q), VS_OK);
+	ck_assert_uint_eq(q.pauses, vs_sim_stats(net->sim)->pauses);
+	ck_assert_uint_gt(q.max_bytes, 3000 + 2 * 1000 * 8); /* two latencies of A's rate, less what left meanwhile */
+	ck_assert_uint_lt(q.max_bytes, 3000 + 2 * 1000 * 10 + 2 * 1058);
+	ck_assert_uint_eq(q.bytes, 0);
+	ck_assert_int_eq(vs_sim_queue(net->sim, net->host[0], net->host[1], &q), VS_ERR_INVAL);
+	net_free(net);
+}
+END_TEST
+
+START_TEST(a_queue_counts_what_it_drops_and_marks_and_how_deep_it_was)
+{
+	struct net *net = net_new(2);
+	const struct vs_sim_link fast = {.rate_bps = 100000000000ull};
+	const struct vs_sim_link slow = {.rate_bps = 1000000000, .queue_bytes = 5000, .ecn_bytes = 2000};
+	int sw = vs_sim_add_switch(net->sim, "S");
+	struct vs_sim_queue q;
+	size_t n = 0;
+
+	ck_assert_int_eq(vs_sim_connect(net->sim, net->host[0], sw, &fast), VS_OK);
+	ck_assert_int_eq(vs_sim_connect(net->sim, net->host[1], sw, &slow), VS_OK);
+	for (uint32_t i = 1; i <= 10; i++)
+		n = send(net, 0, 1, i, 1000);
+	vs_sim_run(net->sim, VS_NEVER);
+	ck_assert_int_eq(vs_sim_queue(net->sim, sw, net->host[1], &q), VS_OK);
+	ck_assert_uint_eq(q.max_bytes, 4 * n); /* one on the wire, four behind it */
+	ck_assert_uint_eq(q.drops, 5);
+	ck_assert_uint_eq(q.ecn_marks, 2);
+	ck_assert_uint_eq(q.sent_bytes, 5 * n);
+	ck_assert_uint_eq(q.pauses + q.paused_ns, 0);
+	ck_assert_int_eq(vs_sim_queue(net->sim, net->host[1], sw, &q), VS_OK);
+	ck_assert_uint_eq(q.drops + q.ecn_marks + q.max_bytes + q.sent_bytes, 0);
+	net_free(net);
+}
+END_TEST
+
+START_TEST(between_two_depths_marks_are_a_matter_of_chance)
+{
+	/* The queue gets as deep as 100 frames: no mark below 20, all from 60 on, up to half of them between. */
+	struct net *net = net_new(2);
+	const struct vs_sim_link fast = {.rate_bps = 100000000000ull};
+	struct vs_sim_link slow = {.rate_bps = 1000000, .ecn_percent = 50};
+	int sw = vs_sim_add_switch(net->sim, "S");
+	unsigned marked[3] = {0};
+	uint8_t frame[VS_FRAME_MAX];
+	size_t n = build(frame, 0, 1, VS_ENCAP_ROCEV2_IPV4, 1, 1000);
+
+	slow.ecn_bytes = (uint32_t)(20 * n);
+	slow.ecn_full_bytes = (uint32_t)(60 * n);
+	ck_assert_int_eq(vs_sim_connect(net->sim, net->host[0], sw, &fast), VS_OK);
+	ck_assert_int_eq(vs_sim_connect(net->sim, net->host[1], sw, &slow), VS_OK);
+	for (uint32_t i = 0; i <= 100; i++)
+		send(net, 0, 1, i, 1000);
+	vs_sim_run(net->sim, VS_NEVER);
+	ck_assert_uint_eq(net->n, 101);
+	for (unsigned i = 1; i < net->n; i++) /* the first one waits nowhere, i - 1 wait before the i-th */
+		if ((net->got[i].frame[15] & 3) == 3)
+			marked[i - 1 < 20 ? 0 : i - 1 < 60 ? 1 : 2]++;
+	ck_assert_uint_eq(marked[0], 0);
+	ck_assert_uint_ge(marked[1], 3); /* ten are to be expected */
+	ck_assert_uint_le(marked[1], 20);
+	ck_assert_uint_eq(marked[2], 40);
+	net_free(net);
+}
+END_TEST
+
 START_TEST(frames_beyond_the_limit_in_flight_are_dropped)
 {
 	struct vs_sim_attr a = {.max_in_flight = 3};
@@ -432,6 +526,9 @@ Suite *vs_suite(void)
 	tcase_add_test(tc, a_full_queue_drops_and_says_so);
 	tcase_add_test(tc, a_deep_queue_marks_ect_frames_and_no_others);
 	tcase_add_test(tc, pause_stops_the_sender_whose_frames_fill_the_queue_and_no_other);
+	tcase_add_test(tc, the_word_to_pause_needs_its_latency_and_what_is_on_the_way_still_comes);
+	tcase_add_test(tc, a_queue_counts_what_it_drops_and_marks_and_how_deep_it_was);
+	tcase_add_test(tc, between_two_depths_marks_are_a_matter_of_chance);
 	tcase_add_test(tc, frames_beyond_the_limit_in_flight_are_dropped);
 	tcase_add_test(tc, every_allocation_may_fail_and_nothing_leaks);
 	suite_add_tcase(s, tc);

@@ -75,6 +75,22 @@ struct vs_gid_entry {
 
 enum vs_link_layer { VS_LL_ETHERNET, VS_LL_INFINIBAND };
 
+/*
+ * Congestion control by whoever runs the device, in place of DCQCN. Called inside the four calls: nothing of the device
+ * may be called from here.
+ */
+enum vs_cc_asked { VS_CC_CNP, VS_CC_TIMER };
+struct vs_cc_algo {
+	/* Notification point: a marked packet came for this QP. True: a CNP goes back to whoever sent it. */
+	bool (*marked)(void *ctx, uint32_t qpn, uint64_t now_ns);
+	/*
+	 * Reaction point: a CNP came for this QP, or *again_ns of the last answer is now. The rate from now on in bits
+	 * per second, at least min_rate_bps; 0, or that of the link: not limited. *again_ns is VS_NEVER until it is set.
+	 */
+	uint64_t (*rate)(void *ctx, uint32_t qpn, enum vs_cc_asked why, uint64_t now_ns, uint64_t *again_ns);
+	void *ctx;
+};
+
 /* Congestion management (Annex A17 RCM, DCQCN). All off when `enabled` is false: ECN 00, no CNP. */
 struct vs_cc_attr {
 	bool enabled;
@@ -85,6 +101,7 @@ struct vs_cc_attr {
 	uint64_t rate_timer_ns;  /* rate-increase period */
 	uint64_t alpha_timer_ns; /* alpha-decay period */
 	uint32_t rate_ai_bps, rate_hai_bps, min_rate_bps;
+	const struct vs_cc_algo *algo; /* NULL: DCQCN; else asked instead, and the gap and both timers are its own */
 };
 
 /* That of most adapters: ECT(0) on data, CNPs of DSCP 48 at most every 50 us, DCQCN with the constants of its paper. */

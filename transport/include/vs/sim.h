@@ -30,7 +30,15 @@ struct vs_sim_link {
 	uint64_t rate_bps;    /* 0: infinitely fast */
 	uint32_t queue_bytes; /* 0: unlimited; a frame that does not fit is dropped */
 	uint32_t ecn_bytes;   /* queue depth from which ECT frames are marked CE; 0: never */
-	uint32_t pause_bytes; /* PFC: queue depth at which the sender is paused; 0: none; resumes at half */
+	/* As RED does it: above ecn_bytes with a chance that grows up to ecn_percent at this depth, and always beyond it. */
+	uint32_t ecn_full_bytes; /* 0: always, from ecn_bytes on */
+	uint32_t ecn_percent;
+	/*
+	 * PFC: queue depth at which whoever brought the frame is told to pause; 0: none; it may go on at half of that.
+	 * Either word needs the latency of that link to arrive, and what is on its way meanwhile comes all the same: room
+	 * for that has to be left above.
+	 */
+	uint32_t pause_bytes;
 };
 
 struct vs_sim *vs_sim_create(const struct vs_sim_attr *attr, int *err);
@@ -61,6 +69,18 @@ struct vs_sim_stats {
 	uint64_t faults[VS_FAULT_HOLD + 1]; /* times each action was done */
 };
 const struct vs_sim_stats *vs_sim_stats(const struct vs_sim *sim);
+
+/* One direction of a link: its queue and its transmitter. */
+struct vs_sim_queue {
+	uint64_t bytes;      /* that wait now */
+	uint64_t sent_bytes; /* taken from the queue by the transmitter */
+	uint64_t max_bytes;  /* the deepest that the queue was */
+	uint64_t drops, ecn_marks;
+	uint64_t pauses;    /* times that this queue told somebody to pause */
+	uint64_t paused_ns; /* how long this transmitter was told to be quiet */
+};
+/* That from one node to its neighbour. VS_ERR_INVAL: nothing joins them. */
+int vs_sim_queue(const struct vs_sim *sim, int from, int to, struct vs_sim_queue *q);
 
 /* Faults act where a frame leaves its host (after the tap of the sender, before the wire). */
 struct vs_fault_set *vs_sim_faults(struct vs_sim *sim);
