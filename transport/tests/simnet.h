@@ -46,7 +46,7 @@ static inline void on_frame(void *ctx, uint64_t now_ns, enum vs_link link, const
 	struct got *g = &net->got[net->n++];
 	struct vs_pkt p;
 
-	ck_assert_uint_lt(net->n, 64);
+	ck_assert_uint_lt(net->n, 128);
 	*g = (struct got){.t = now_ns, .host = raw->number, .len = len, .meta = *meta};
 	memcpy(g->frame, frame, len);
 	if (vs_pkt_parse(&p, link, 0, frame, len, len, 0) == VS_OK)
