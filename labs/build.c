@@ -40,12 +40,34 @@ int vl_run(char *const argv[], const char *output)
 	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
+struct libraries {
+	char words[VL_TEXT], net[PATH_MAX], rpath[PATH_MAX + 16];
+};
+
+/* Those that the lab names; our own one is where this program is. Up to 44 words in all. */
+static unsigned add_libraries(const struct vl_lab *lab, struct libraries *l, char *argv[], unsigned n)
+{
+	char *save = NULL;
+
+	(void)snprintf(l->words, sizeof(l->words), "%s", lab->libs);
+	for (char *w = strtok_r(l->words, " ", &save); w != NULL && n < 44; w = strtok_r(NULL, " ", &save)) {
+		if (strcmp(w, "-lvs-net") == 0 && vl_beside("../lib/verbscope/libvs-net.so", l->net)) {
+			(void)snprintf(l->rpath, sizeof(l->rpath), "-Wl,-rpath,%.*s",
+				       (int)(strrchr(l->net, '/') - l->net), l->net);
+			argv[n++] = l->rpath;
+			w = l->net;
+		}
+		argv[n++] = w;
+	}
+	return n;
+}
+
 /* Warnings are part of the lesson; the compiler's own words are shown. VS_LAB_CFLAGS: more of them. */
 static bool compile(const struct vl_lab *lab, const char *source, const char *binary, bool unit, bool quiet)
 {
 	const char *cc = getenv("CC") != NULL ? getenv("CC") : "cc", *more = getenv("VS_LAB_CFLAGS");
-	char include[PATH_MAX + 32], own[PATH_MAX + 32], check[PATH_MAX], pattern[PATH_MAX], flags[256], libs[VL_TEXT],
-		*save = NULL;
+	char include[PATH_MAX + 32], own[PATH_MAX + 32], check[PATH_MAX], pattern[PATH_MAX], flags[256], *save = NULL;
+	struct libraries libs;
 	char *argv[48], name[PATH_MAX];
 	unsigned n = 0;
 	glob_t g = {.gl_pathc = 0};
@@ -57,7 +79,6 @@ static bool compile(const struct vl_lab *lab, const char *source, const char *bi
 	(void)snprintf(pattern, sizeof(pattern), "%.*s/*.c", PATH_MAX - 16, lab->dir);
 	(void)snprintf(flags, sizeof(flags), "%s -std=c11 -D_DEFAULT_SOURCE -Wall -Wextra -g -O1 %s", cc,
 		       more != NULL ? more : "");
-	(void)snprintf(libs, sizeof(libs), "%s", lab->libs);
 	(void)snprintf(name, sizeof(name), "%s", source);
 	for (char *w = strtok_r(flags, " ", &save); w != NULL && n < 24; w = strtok_r(NULL, " ", &save))
 		argv[n++] = w;
@@ -75,8 +96,7 @@ static bool compile(const struct vl_lab *lab, const char *source, const char *bi
 	}
 	if (!unit)
 		argv[n++] = "-libverbs";
-	for (char *w = strtok_r(libs, " ", &save); w != NULL && n < 46; w = strtok_r(NULL, " ", &save))
-		argv[n++] = w;
+	n = add_libraries(lab, &libs, argv, n);
 	argv[n] = NULL;
 	good = vl_run(argv, quiet ? "/dev/null" : NULL) == 0;
 	globfree(&g);
