@@ -108,8 +108,8 @@ static uint16_t refused(uint16_t better)
 
 	if (a == NULL)
 		return better;
-	/* TODO(2): A connects with these terms. B gets an event whose id is a new one, for this request; it rejects that
-	 * with `word` as private data and destroys the id. A's event has the port. */
+	/* TODO(2): A connects with these terms. B gets an event whose id is a new one, for this request; it rejects
+	 * that with `word` as private data and destroys the id. A's event has the port. */
 	(void)param;
 	(void)word;
 	drop(a);
@@ -123,8 +123,8 @@ static void meet(uint16_t port, struct rdma_cm_id **a, struct rdma_cm_id **b)
 	struct rdma_conn_param param = terms();
 
 	*a = reach(port);
-	/* TODO(3): A connects. B's request has an id of its own, *b, which needs a queue pair before B accepts with the same
-	 * terms. Both sides are told when they are connected. */
+	/* TODO(3): A connects. B's request has an id of its own, *b, which needs a queue pair before B accepts with the
+	 * same terms. Both sides are told when they are connected. */
 	(void)b;
 	(void)param;
 }

@@ -87,8 +87,10 @@ static bool network_holds(const struct net_result *r)
 	double fair = r->gbps / 2;
 
 	if (r->drops > 0)
-		printf(T("  claim     the switch drops nothing\n  instead   it dropped %llu packets; %llu CNPs had come\n",
-			 "  기대      스위치는 아무것도 드롭하지 않는다\n  실제      %llu개를 드롭했고, 온 CNP는 %llu개다\n"),
+		printf(T("  claim     the switch drops nothing\n  instead   it dropped %llu packets; %llu CNPs had "
+			 "come\n",
+			 "  기대      스위치는 아무것도 드롭하지 않는다\n  실제      %llu개를 드롭했고, 온 CNP는 "
+			 "%llu개다\n"),
 		       (unsigned long long)r->drops, (unsigned long long)(r->flow[0].cnps + r->flow[1].cnps));
 	else if (r->queue_kb > QUEUE_OK_KB)
 		printf(T("  claim     the queue stays below %u KiB\n  instead   it reached %.0f KiB\n",
@@ -137,7 +139,7 @@ static uint32_t draw(uint32_t n)
 
 static bool receiver_holds(void)
 {
-	for (unsigned s = 0; s < 200; s++) {
+	for (unsigned s = 0; s < 100; s++) {
 		struct receiver r = {.has_sent = false};
 		uint64_t now = draw(100000), last = 0;
 		bool any = false;
@@ -146,10 +148,13 @@ static bool receiver_holds(void)
 			bool want = !any || now - last >= CNP_GAP_NS, got = on_marked(&r, now);
 
 			if (got != want) {
-				printf(T("  first step that is wrong   on_marked at %llu ns: %s, and the last CNP %s %llu ns ago\n",
+				printf(T("  first step that is wrong   on_marked at %llu ns: %s, and the last CNP %s "
+					 "%llu ns ago\n",
 					 "  처음 어긋난 단계   %llu ns의 on_marked: %s. 마지막 CNP: %s %llu ns 전\n"),
-				       (unsigned long long)now, got ? T("a CNP", "CNP를 보냄") : T("no CNP", "보내지 않음"),
-				       any ? T("was", "있음,") : T("was never sent; the first mark came", "없음. 첫 마크는"),
+				       (unsigned long long)now,
+				       got ? T("a CNP", "CNP를 보냄") : T("no CNP", "보내지 않음"),
+				       any ? T("was", "있음,")
+					   : T("was never sent; the first mark came", "없음. 첫 마크는"),
 				       any ? (unsigned long long)(now - last) : 0);
 				return false;
 			}
@@ -184,7 +189,7 @@ static bool same(double a, double b)
 
 static bool sender_holds(void)
 {
-	for (unsigned n = 0; n < 200; n++) {
+	for (unsigned n = 0; n < 100; n++) {
 		struct sender is = {.rate = LINE_RATE, .target = LINE_RATE, .alpha = 1}, want = is, before;
 
 		for (unsigned i = 0; i < 60; i++) {
@@ -199,13 +204,14 @@ static bool sender_holds(void)
 			if (same(is.rate, want.rate) && same(is.target, want.target) && same(is.alpha, want.alpha) &&
 			    is.rounds == want.rounds)
 				continue;
-			printf(T("  first step that is wrong   %s\n", "  처음 어긋난 단계   %s\n"), cnp ? "on_cnp" : "on_timer");
-			printf("    %-10s rate %8.4f  target %8.4f  alpha %.4f  rounds %u\n", T("before", "이전"), before.rate,
-			       before.target, before.alpha, before.rounds);
-			printf("    %-10s rate %8.4f  target %8.4f  alpha %.4f  rounds %u\n", T("claim", "기대"), want.rate,
-			       want.target, want.alpha, want.rounds);
-			printf("    %-10s rate %8.4f  target %8.4f  alpha %.4f  rounds %u\n", T("instead", "실제"), is.rate,
-			       is.target, is.alpha, is.rounds);
+			printf(T("  first step that is wrong   %s\n", "  처음 어긋난 단계   %s\n"),
+			       cnp ? "on_cnp" : "on_timer");
+			printf("    %-10s rate %8.4f  target %8.4f  alpha %.4f  rounds %u\n", T("before", "이전"),
+			       before.rate, before.target, before.alpha, before.rounds);
+			printf("    %-10s rate %8.4f  target %8.4f  alpha %.4f  rounds %u\n", T("claim", "기대"),
+			       want.rate, want.target, want.alpha, want.rounds);
+			printf("    %-10s rate %8.4f  target %8.4f  alpha %.4f  rounds %u\n", T("instead", "실제"),
+			       is.rate, is.target, is.alpha, is.rounds);
 			return false;
 		}
 	}
@@ -222,9 +228,9 @@ static void numbers(const struct net_result *deaf, const struct net_result *r)
 	printf("opcode: 0x%x\n", r->flow[0].cnp_opcode);
 	printf("ports: %d\n", r->flow[0].sport == r->flow[1].sport ? 1 : 2);
 	printf("share: %s\n", fmin(deaf->flow[0].gbps, deaf->flow[1].gbps) > deaf->gbps / 4 ? "a" : "b");
-	printf("gap: %.1f\n", (double)(r->flow[0].cnp_gap_ns < r->flow[1].cnp_gap_ns ? r->flow[0].cnp_gap_ns
-										: r->flow[1].cnp_gap_ns) /
-				       1000);
+	printf("gap: %.1f\n",
+	       (double)(r->flow[0].cnp_gap_ns < r->flow[1].cnp_gap_ns ? r->flow[0].cnp_gap_ns : r->flow[1].cnp_gap_ns) /
+		       1000);
 	on_cnp(&s);
 	printf("after: %g\n", s.rate);
 	for (unsigned i = 0; i < 2 + seed % 3; i++)
@@ -276,14 +282,15 @@ int main(int argc, char **argv)
 	korean = lang != NULL && strcmp(lang, "ko") == 0;
 	seed = argc > 1 ? (uint32_t)strtoul(argv[1], NULL, 10) : 1;
 	state = seed;
-	(void)snprintf(capture, sizeof(capture), "%.*slab-12.pcap", slash != NULL ? (int)(slash - argv[0]) + 1 : 0, argv[0]);
+	(void)snprintf(capture, sizeof(capture), "%.*slab-12.pcap", slash != NULL ? (int)(slash - argv[0]) + 1 : 0,
+		       argv[0]);
 	if (argc > 2) {
 		plots();
 		return 0;
 	}
-	run(false, 2500, NULL, &deaf);
+	run(false, 2000, NULL, &deaf);
 	tell(T("without reaction", "반응이 없을 때"), &deaf);
-	run(true, 7000, NULL, &r);
+	run(true, 6000, NULL, &r);
 	tell(T("with yours      ", "여러분의 반응 "), &r);
 	holds = gaps_hold(&r) && network_holds(&r);
 	holds = receiver_holds() && sender_holds() && holds;

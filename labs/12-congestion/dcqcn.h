@@ -14,9 +14,9 @@
 #define LEAST_RATE 0.1   /* Gb/s: nobody is silenced */
 #define CNP_GAP_NS 50000 /* at most one CNP for a flow in this time */
 #define TIMER_NS 55000
-#define G (1.0 / 16)     /* how fast alpha follows */
-#define FAST_ROUNDS 5    /* of the timer, in which the rate only goes back towards the target */
-#define STEP 3.0         /* Gb/s by which the target grows in each round after those */
+#define G (1.0 / 16)  /* how fast alpha follows */
+#define FAST_ROUNDS 5 /* of the timer, in which the rate only goes back towards the target */
+#define STEP 3.0      /* Gb/s by which the target grows in each round after those */
 
 /* The notification point: what the receiver keeps of a flow. All zero at the beginning. */
 struct receiver {

@@ -22,8 +22,8 @@ struct net_cc {
 	/* At the receiver: a packet of this flow came with a mark. True: a CNP goes back. */
 	bool (*marked)(void *ctx, unsigned flow, uint64_t now_ns);
 	/*
-	 * At the sender: a CNP came, or (`timer`) the time that the last answer asked for. Returns the new rate in Gb/s;
-	 * *again_ns: when to ask once more (left alone: not before the next CNP).
+	 * At the sender: a CNP came, or (`timer`) the time that the last answer asked for. Returns the new rate in
+	 * Gb/s; *again_ns: when to ask once more (left alone: not before the next CNP).
 	 */
 	double (*rate)(void *ctx, unsigned flow, bool timer, uint64_t now_ns, uint64_t *again_ns);
 	void *ctx;
@@ -34,17 +34,18 @@ extern const struct net_cc net_dcqcn; /* what the device does itself: DCQCN */
 struct net_config {
 	uint32_t seed;
 	unsigned senders;
-	double gbps;         /* of every link */
-	double latency_us;   /* of every link, one way */
-	unsigned mtu;        /* (1024) */
-	unsigned queue_kb;   /* what the switch holds for the receiver; 0: as much as comes */
-	unsigned ecn_kb;     /* depth from which it marks; 0: never */
-	unsigned ecn_full_kb, ecn_percent; /* it marks more the deeper the queue is: this part at that depth, all beyond */
+	double gbps;       /* of every link */
+	double latency_us; /* of every link, one way */
+	unsigned mtu;      /* (1024) */
+	unsigned queue_kb; /* what the switch holds for the receiver; 0: as much as comes */
+	unsigned ecn_kb;   /* depth from which it marks; 0: never */
+	unsigned ecn_full_kb,
+		ecn_percent; /* it marks more the deeper the queue is: this part at that depth, all beyond */
 	unsigned pause_kb;   /* depth at which it tells senders to pause (PFC); 0: never */
 	double loss;         /* part of the data packets that the wires lose: 0.001 is one in a thousand */
 	unsigned timeout;    /* of the connections, 4.096 us * 2^timeout (6) */
 	double start_us[NET_SENDERS];
-	double from_us, end_us; /* what is measured: goodput from here on; the run ends there */
+	double from_us, end_us;  /* what is measured: goodput from here on; the run ends there */
 	const struct net_cc *cc; /* NULL: nobody reacts, and nothing is marked */
 	const char *capture;     /* a pcap of what reached the hosts, from the first marked packet on; NULL: none */
 	unsigned capture_packets;
@@ -71,8 +72,8 @@ struct net_flow {
 
 struct net_result {
 	struct net_flow flow[NET_SENDERS];
-	double gbps; /* of all together */
-	double queue_kb; /* the deepest that the queue was */
+	double gbps;           /* of all together */
+	double queue_kb;       /* the deepest that the queue was */
 	uint64_t drops, marks; /* in the switch */
 	uint64_t pauses;       /* times that it told a sender to pause */
 	double paused_us;      /* how long senders stood still, all together */

@@ -90,7 +90,8 @@ static void axes(const struct frame *f)
 	char text[32];
 
 	for (double y = 0; y <= p->y_max * 1.001; y += step_of(p->y_max)) {
-		(void)fprintf(f->out, "<path d=\"M%.1f %.1fH%.1f\" class=\"grid\"/>\n", LEFT, place_y(f, y), WIDTH - RIGHT);
+		(void)fprintf(f->out, "<path d=\"M%.1f %.1fH%.1f\" class=\"grid\"/>\n", LEFT, place_y(f, y),
+			      WIDTH - RIGHT);
 		(void)snprintf(text, sizeof(text), "%g", y);
 		text_at(f, LEFT - 8, place_y(f, y) + 4, "end", "", text);
 	}
@@ -106,7 +107,8 @@ static void axes(const struct frame *f)
 			tick_x(f, x, text);
 		}
 	}
-	(void)fprintf(f->out, "<path d=\"M%.1f %.1fV%.1fH%.1f\" class=\"axis\"/>\n", LEFT, TOP, f->bottom, WIDTH - RIGHT);
+	(void)fprintf(f->out, "<path d=\"M%.1f %.1fV%.1fH%.1f\" class=\"axis\"/>\n", LEFT, TOP, f->bottom,
+		      WIDTH - RIGHT);
 	text_at(f, (LEFT + WIDTH - RIGHT) / 2, f->bottom + 42, "middle", "", p->x_name);
 	(void)snprintf(text, sizeof(text), " transform=\"rotate(-90 18 %.0f)\"", (TOP + f->bottom) / 2);
 	text_at(f, 18, (TOP + f->bottom) / 2, "middle", text, p->y_name);
@@ -126,7 +128,8 @@ static void line(const struct frame *f, unsigned i)
 	for (unsigned k = 0; k < l->n && l->n <= 24 && !l->dashed; k++)
 		(void)fprintf(f->out, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"3.5\" fill=\"%s\"/>\n", place_x(f, l->x[k]),
 			      place_y(f, l->y[k]), colour);
-	(void)fprintf(f->out, "<path d=\"M%.1f %.1fh28\" stroke=\"%s\" stroke-width=\"3\"%s/>\n", x, y - 4, colour, dash);
+	(void)fprintf(f->out, "<path d=\"M%.1f %.1fh28\" stroke=\"%s\" stroke-width=\"3\"%s/>\n", x, y - 4, colour,
+		      dash);
 	text_at(f, x + 36, y, "start", "", l->name);
 }
 
@@ -141,12 +144,13 @@ int plot_write(const struct plot *p, const char *path)
 	f.out = fopen(part, "w");
 	if (f.out == NULL)
 		return net_fail("the plot can't be written");
-	(void)fprintf(f.out,
-		      "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%.0f\" height=\"%.0f\" viewBox=\"0 0 %.0f %.0f\">\n"
-		      "<style>text{font:14px sans-serif;fill:#222}.title{font:bold 17px sans-serif}"
-		      ".grid{stroke:#ddd;fill:none}.axis{stroke:#222;fill:none}</style>\n"
-		      "<rect width=\"100%%\" height=\"100%%\" fill=\"#fff\"/>\n",
-		      WIDTH, height, WIDTH, height);
+	(void)fprintf(
+		f.out,
+		"<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%.0f\" height=\"%.0f\" viewBox=\"0 0 %.0f %.0f\">\n"
+		"<style>text{font:14px sans-serif;fill:#222}.title{font:bold 17px sans-serif}"
+		".grid{stroke:#ddd;fill:none}.axis{stroke:#222;fill:none}</style>\n"
+		"<rect width=\"100%%\" height=\"100%%\" fill=\"#fff\"/>\n",
+		WIDTH, height, WIDTH, height);
 	axes(&f);
 	for (unsigned i = 0; i < p->lines; i++)
 		line(&f, i);

@@ -158,7 +158,7 @@ static inline bool vs_pipe_idle(const struct vs_sim *sim, const struct vs_pipe *
 int vs_pipe_pair(struct vs_sim *sim, int a, int b, const struct vs_sim_link *link, struct vs_pipe **ab);
 void vs_pipe_send(struct vs_sim *sim, struct vs_pipe *p, struct vs_sim_frame *f); /* takes the frame */
 void vs_pipe_transmit(struct vs_sim *sim, struct vs_pipe *p);
-bool vs_pipe_obey(struct vs_sim *sim, struct vs_pipe *p); /* words that have arrived; false: none */
+bool vs_pipe_obey(struct vs_sim *sim, struct vs_pipe *p);                     /* words that have arrived; false: none */
 void vs_switch_forward(struct vs_sim *sim, int node, struct vs_sim_frame *f); /* takes the frame */
 
 /* impair.c */

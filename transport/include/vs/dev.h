@@ -85,7 +85,8 @@ struct vs_cc_algo {
 	bool (*marked)(void *ctx, uint32_t qpn, uint64_t now_ns);
 	/*
 	 * Reaction point: a CNP came for this QP, or *again_ns of the last answer is now. The rate from now on in bits
-	 * per second, at least min_rate_bps; 0, or that of the link: not limited. *again_ns is VS_NEVER until it is set.
+	 * per second, at least min_rate_bps; 0, or that of the link: not limited. *again_ns is VS_NEVER until it is
+	 * set.
 	 */
 	uint64_t (*rate)(void *ctx, uint32_t qpn, enum vs_cc_asked why, uint64_t now_ns, uint64_t *again_ns);
 	void *ctx;

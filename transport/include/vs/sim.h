@@ -30,13 +30,14 @@ struct vs_sim_link {
 	uint64_t rate_bps;    /* 0: infinitely fast */
 	uint32_t queue_bytes; /* 0: unlimited; a frame that does not fit is dropped */
 	uint32_t ecn_bytes;   /* queue depth from which ECT frames are marked CE; 0: never */
-	/* As RED does it: above ecn_bytes with a chance that grows up to ecn_percent at this depth, and always beyond it. */
+	/* As RED does it: above ecn_bytes with a chance that grows up to ecn_percent at this depth, and always beyond
+	 * it. */
 	uint32_t ecn_full_bytes; /* 0: always, from ecn_bytes on */
 	uint32_t ecn_percent;
 	/*
 	 * PFC: queue depth at which whoever brought the frame is told to pause; 0: none; it may go on at half of that.
-	 * Either word needs the latency of that link to arrive, and what is on its way meanwhile comes all the same: room
-	 * for that has to be left above.
+	 * Either word needs the latency of that link to arrive, and what is on its way meanwhile comes all the same:
+	 * room for that has to be left above.
 	 */
 	uint32_t pause_bytes;
 };
