@@ -84,12 +84,23 @@ static void tick_x(const struct frame *f, double x, const char *text)
 	text_at(f, at, f->bottom + 20, "middle", "", text);
 }
 
+static void number_x(const struct frame *f, double x)
+{
+	char text[32];
+
+	(void)snprintf(text, sizeof(text), "%g", x);
+	tick_x(f, x, text);
+}
+
 static void axes(const struct frame *f)
 {
 	const struct plot *p = f->p;
+	double step = step_of(p->y_max);
 	char text[32];
 
-	for (double y = 0; y <= p->y_max * 1.001; y += step_of(p->y_max)) {
+	for (unsigned i = 0; i * step <= p->y_max * 1.001; i++) {
+		double y = i * step;
+
 		(void)fprintf(f->out, "<path d=\"M%.1f %.1fH%.1f\" class=\"grid\"/>\n", LEFT, place_y(f, y),
 			      WIDTH - RIGHT);
 		(void)snprintf(text, sizeof(text), "%g", y);
@@ -97,15 +108,12 @@ static void axes(const struct frame *f)
 	}
 	if (p->log_x) {
 		tick_x(f, 0, "0");
-		for (double x = p->x_min * 10; x <= p->x_max * 1.001; x *= 10) {
-			(void)snprintf(text, sizeof(text), "%g", x);
-			tick_x(f, x, text);
-		}
+		for (unsigned i = 1; p->x_min * pow(10, i) <= p->x_max * 1.001; i++)
+			number_x(f, p->x_min * pow(10, i));
 	} else {
-		for (double x = p->x_min; x <= p->x_max * 1.001; x += step_of(p->x_max - p->x_min)) {
-			(void)snprintf(text, sizeof(text), "%g", x);
-			tick_x(f, x, text);
-		}
+		step = step_of(p->x_max - p->x_min);
+		for (unsigned i = 0; p->x_min + i * step <= p->x_max * 1.001; i++)
+			number_x(f, p->x_min + i * step);
 	}
 	(void)fprintf(f->out, "<path d=\"M%.1f %.1fV%.1fH%.1f\" class=\"axis\"/>\n", LEFT, TOP, f->bottom,
 		      WIDTH - RIGHT);
@@ -119,7 +127,8 @@ static void line(const struct frame *f, unsigned i)
 {
 	const struct plot_line *l = &f->p->line[i];
 	const char *colour = colours[i % COLOURS], *dash = l->dashed ? " stroke-dasharray=\"6 5\"" : "";
-	double y = f->bottom + BOTTOM + LEGEND * (i / 2), x = LEFT + (i % 2) * (WIDTH - LEFT) / 2;
+	unsigned row = i / 2;
+	double y = f->bottom + BOTTOM + LEGEND * row, x = LEFT + (i % 2) * (WIDTH - LEFT) / 2;
 
 	(void)fprintf(f->out, "<polyline fill=\"none\" stroke=\"%s\" stroke-width=\"2\"%s points=\"", colour, dash);
 	for (unsigned k = 0; k < l->n; k++)
@@ -135,7 +144,8 @@ static void line(const struct frame *f, unsigned i)
 
 int plot_write(const struct plot *p, const char *path)
 {
-	double height = HEIGHT + LEGEND * (double)((p->lines + 1) / 2);
+	unsigned rows = (p->lines + 1) / 2;
+	double height = HEIGHT + LEGEND * rows;
 	struct frame f = {.p = p, .bottom = HEIGHT - BOTTOM};
 	char part[512];
 	int rc;
