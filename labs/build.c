@@ -205,21 +205,24 @@ static int scoreboard_run(uint32_t seed, char *binary, char *seed_text, const ch
 {
 	const char *few = getenv("VS_LAB_CLEAN");
 	unsigned long clean = few != NULL ? strtoul(few, NULL, 10) : VL_CLEAN_RUNS;
-	char runs[] = "/tmp/vs-lab-XXXXXX", vs_run[PATH_MAX];
+	char dir[VS_PROGRAM_PATH], runs[VS_PROGRAM_PATH + 16], vs_run[PATH_MAX];
 	char *argv[] = {vs_run, "--sim", "--quiet", "--seed", seed_text, binary, seed_text, runs, NULL};
-	int fd = mkstemp(runs), rc = -1;
+	int rc = -1;
 
-	if (fd < 0) {
-		vl_complain(T("no file can be made in /tmp", "/tmp에 파일을 만들 수 없습니다"));
+	if (!vs_program_folder("vs-lab", dir)) {
+		vl_complain(T("%s: no folder can be made there; TMPDIR names another place",
+			      "%s: 폴더를 만들 수 없습니다. TMPDIR로 다른 곳을 지정하세요"),
+			    dir);
 		return -1;
 	}
-	(void)close(fd);
+	(void)snprintf(runs, sizeof(runs), "%s/runs", dir);
 	if (!vl_beside("vs-run", vs_run))
 		vl_complain(T("vs-run is not beside vs-lab: run make, or install again",
 			      "vs-lab 옆에 vs-run이 없습니다: make를 실행하거나 다시 설치하세요"));
 	else if (vl_streams_write(runs, seed, clean < VL_CLEAN_RUNS ? (unsigned)clean : VL_CLEAN_RUNS))
 		rc = vl_run(argv, output);
 	(void)remove(runs);
+	(void)remove(dir);
 	return rc;
 }
 

@@ -21,7 +21,8 @@ struct finding {
 };
 struct findings {
 	struct finding of[VL_SCENES];
-	char dir[64], all[96], out[96]; /* for what tshark reads and says */
+	char dir[VS_PROGRAM_PATH], all[VS_PROGRAM_PATH + 16],
+		out[VS_PROGRAM_PATH + 16]; /* for what tshark reads and says */
 };
 
 /* ---- findings.txt ---- */
@@ -288,9 +289,10 @@ bool vl_findings_hold(const struct vl_session *s, const struct vl_lab *lab, cons
 	for (unsigned i = 0; i < scenes->n; i++)
 		all->of[i].named = (i == 0 || all->of[i - 1].named) &&
 				   words_hold(lab, &scenes->scene[i], &all->of[i], i + 1, false);
-	(void)snprintf(all->dir, sizeof(all->dir), "/tmp/vs-lab-XXXXXX");
-	if (mkdtemp(all->dir) == NULL) {
-		vl_complain(T("no folder can be made in /tmp", "/tmp에 폴더를 만들 수 없습니다"));
+	if (!vs_program_folder("vs-lab", all->dir)) {
+		vl_complain(T("%s: no folder can be made there; TMPDIR names another place",
+			      "%s: 폴더를 만들 수 없습니다. TMPDIR로 다른 곳을 지정하세요"),
+			    all->dir);
 	} else {
 		(void)snprintf(all->all, sizeof(all->all), "%s/all.pcap", all->dir);
 		(void)snprintf(all->out, sizeof(all->out), "%s/frames", all->dir);
