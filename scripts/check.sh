@@ -9,14 +9,14 @@
 # What counts: a step that runs Check programs or prints lines "N passed, N failed" counts as many
 # tests as they say; any other step is one. A step that fails without a failed test counts as one.
 # Environment: MAKE, B (build folder), JOBS, STEP_TIMEOUT (seconds for one step, default 900), RESULTS (folder for
-# logs, times and the summary, default B/check).
+# logs, times, the summary and, when something failed, failures: what its log says of it; default B/check).
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
 make=${MAKE:-make} build=${B:-build} jobs=${JOBS:-1}
 logs=${RESULTS:-$build/check}
 mkdir -p "$logs"
-rm -f "$logs"/*.log "$logs"/*.result "$logs/summary"
+rm -f "$logs"/*.log "$logs"/*.result "$logs/summary" "$logs/failures"
 
 # "passed failed" as the log of a step says it.
 count() { # log, exit code of the step
@@ -48,6 +48,15 @@ run_step() { # step, jobs
 	# Failed tests in a step that claims success: believe the tests.
 	if [ "$rc" = 0 ] && [ "$f" -gt 0 ]; then rc=1; fi
 	echo "$rc $(($(date +%s) - start)) $(($(cpu "$me") - start_cpu)) $p $f" >"$logs/$1.result"
+}
+
+# What the log of a failed step says of the failure: the lines that name it with those around them, and the last.
+excerpt() { # step
+	echo "== $1"
+	grep -nE -B 3 -A 12 '^(FAIL|FAILED|not ok|bad|BAD)\b|:[FE]:|[Ee]rror:|assert|runtime error|ERROR: ' "$logs/$1.log" |
+		cut -c -300 | tail -n 80 || true
+	echo "-- the end of it"
+	tail -n 30 "$logs/$1.log" | cut -c -300
 }
 
 # MAKEFLAGS of the make that called us would make the steps share its -j; each gets its own.
@@ -96,6 +105,7 @@ printf '%s\n' "${table[@]}"
 printf '%-7s %-24s %5d s %5d s\n' '' total $(($(date +%s) - all_start)) "$(cpu $$)"
 for step in "${bad[@]}"; do
 	echo "failed: $step (log: $logs/$step.log; again: make $step)"
+	excerpt "$step" >>"$logs/failures"
 done
 # Tests say "skip NAME: reason" when this machine can't run them.
 skipped=$(cat "$logs"/*.log | grep -c '^skip ' || true)
