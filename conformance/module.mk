@@ -11,7 +11,7 @@ CHECK_TARGETS += check-conform
 
 # vs-agent: the verbs half of the target alone, so that a guest or a small host can run it: it needs libc and nothing else.
 AGENT_SRCS    := $(sort $(wildcard conformance/agent/*.c)) \
-		 $(patsubst %,conformance/%.c,lag peer_addr ccase_say ccase_cqex ccase_limits ccase_wait verbs_lib verbs_group verbs_object verbs_qp verbs_rig verbs_work)
+		 $(patsubst %,conformance/%.c,lag peer_addr ccase_say ccase_cqex ccase_limits ccase_wait verbs_cm verbs_lib verbs_group verbs_object verbs_qp verbs_rig verbs_work)
 AGENT_BIN     := $(B)/bin/vs-agent
 ALL           += $(AGENT_BIN)
 INSTALL_BINS  += $(AGENT_BIN)
@@ -60,7 +60,7 @@ $(B)/tests/agent_shim: $(call obj,conformance/tests/agent_shim.c)
 FUZZERS += conformance/tests/fuzz_agent
 FUZZ_SEEDS_fuzz_agent := conformance/tests/fuzz_agent
 FUZZ_AGENT_SRCS := $(filter-out conformance/agent/main.c conformance/agent/stream.c conformance/lag.c,$(AGENT_SRCS)) \
-		   $(patsubst %,conformance/remote_%.c,clock command link news target) \
+		   $(patsubst %,conformance/remote_%.c,clock cm command link news target) \
 		   conformance/tests/fuzz_device.c conformance/tests/fuzz_agent.c
 
 $(B)/bin/fuzz_agent: $(call obj,$(FUZZ_AGENT_SRCS)) $(LIBJUDGE) $(LIBWIRE)

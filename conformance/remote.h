@@ -8,6 +8,7 @@
  *   remote_device.c  which device it has; a new agent in the place of one that died
  *   remote_target.c  one run: the verbs as requests
  *   remote_news.c    observations as they come
+ *   remote_cm.c      connections
  */
 #ifndef CONFORM_REMOTE_H
 #define CONFORM_REMOTE_H
@@ -96,13 +97,14 @@ struct vc_object {
 
 struct vc_news {
 	struct vc_news *next;
-	enum vc_news_kind { W_CQE, W_ASYNC, W_COMP } kind;
+	enum vc_news_kind { W_CQE, W_ASYNC, W_COMP, W_CONN } kind;
 	uint64_t when_ns;
 	int node;
 	struct vc_object *o;
 	union {
 		struct vs_wc wc;
 		enum vs_async_type async;
+		struct vs_conn_event conn; /* its connection: the number as a pointer */
 	};
 };
 
@@ -130,8 +132,25 @@ uint64_t vc_remote_lag_ns(struct vc_target *t);
 void vc_remote_watch(struct vc_target *t);
 bool vc_remote_heard(void *ctx, const char *what, uint64_t when_ns, struct ag_words *w);
 void vc_remote_news_ops(struct dr_target_ops *ops);
-/* Sends the request that was begun: a result; a number, 0 when there is none. */
+/* Begins a request. */
+struct ag_line *vc_remote_request(struct dr_target *dt, const char *verb);
+/* Sends the request that was begun: a result. When it is VS_OK, `w` has what was answered. */
+int vc_remote_ask(struct dr_target *dt, struct ag_words *w);
+/* Nothing more was answered than was read: VS_OK. */
+int vc_remote_read_all(struct dr_target *dt, const struct ag_words *w);
+/* Sends it: a result; a number, 0 when there is none. */
 int vc_remote_ask_nothing(struct dr_target *t);
 uint64_t vc_remote_ask_number(struct dr_target *t, uint64_t most);
+/* The oldest of its kind that is for this queue, or this node. */
+bool vc_remote_take(struct vc_remote *m, enum vc_news_kind kind, const struct vc_object *cq, int node,
+		    struct vc_news *out);
+
+/* ---- remote_cm.c ---- */
+
+/* After vc_remote_open, for scripts that make connections. False: `why` says why not. */
+bool vc_remote_cm_open(struct vc_target *t, char *why, size_t cap);
+void vc_remote_cm_close(struct vc_target *t);
+/* What is said behind the node. False: it makes no sense. */
+bool vc_remote_cm_heard(struct vc_news *v, struct ag_words *w);
 
 #endif

@@ -35,6 +35,7 @@ static void adopt(struct vc_verbs *v, const struct ag_device *d)
 	};
 	v->reference = d->reference;
 	v->atomic_write = d->atomic_write;
+	v->cm = d->cm;
 	v->gids = d->gids;
 }
 

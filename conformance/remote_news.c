@@ -95,13 +95,15 @@ bool vc_remote_heard(void *ctx, const char *what, uint64_t when, struct ag_words
 		v.o = by_number(t->remote, (uint32_t)ag_get_num(w, UINT32_MAX), 0);
 		return ag_at_end(w) && keep(t, &v);
 	}
+	if (strcmp(what, "conn") == 0)
+		return vc_remote_cm_heard(&v, w) && keep(t, &v);
 	v.kind = W_COMP;
 	v.o = by_number(t->remote, (uint32_t)ag_get_num(w, UINT32_MAX), O_CQ);
 	return strcmp(what, "comp") == 0 && ag_at_end(w) && v.o != NULL && keep(t, &v);
 }
 
-/* The oldest of its kind that is for this queue, or this node. */
-static bool take(struct vc_remote *m, enum vc_news_kind kind, const struct vc_object *cq, int node, struct vc_news *out)
+bool vc_remote_take(struct vc_remote *m, enum vc_news_kind kind, const struct vc_object *cq, int node,
+		    struct vc_news *out)
 {
 	for (struct vc_news **at = &m->first; *at != NULL; at = &(*at)->next) {
 		struct vc_news *w = *at;
@@ -129,7 +131,7 @@ static int r_cq_poll(struct dr_target *dt, void *cq, struct vs_wc *wc)
 		o->looked_at = false;
 	m->round_over = false;
 	((struct vc_object *)cq)->looked_at = true;
-	if (!take(m, W_CQE, cq, 0, &w))
+	if (!vc_remote_take(m, W_CQE, cq, 0, &w))
 		return 0;
 	*wc = w.wc;
 	return 1;
@@ -139,7 +141,7 @@ static int r_comp_event(struct dr_target *dt, int node, void **cq)
 {
 	struct vc_news w;
 
-	if (!take(vc_self(dt)->remote, W_COMP, NULL, node, &w))
+	if (!vc_remote_take(vc_self(dt)->remote, W_COMP, NULL, node, &w))
 		return 0;
 	*cq = w.o;
 	return 1;
@@ -159,7 +161,7 @@ static int r_async(struct dr_target *dt, int node, struct vs_async *a)
 	struct vc_news w;
 
 	vc_self(dt)->remote->round_over |= is_last(vc_self(dt), node);
-	if (!take(vc_self(dt)->remote, W_ASYNC, NULL, node, &w))
+	if (!vc_remote_take(vc_self(dt)->remote, W_ASYNC, NULL, node, &w))
 		return 0;
 	*a = (struct vs_async){.type = w.async, .object = w.o};
 	return 1;

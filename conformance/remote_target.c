@@ -17,14 +17,13 @@ static struct vc_link *link_of(struct dr_target *dt)
 	return vc_self(dt)->remote->link;
 }
 
-static struct ag_line *request(struct dr_target *dt, const char *verb)
+struct ag_line *vc_remote_request(struct dr_target *dt, const char *verb)
 {
 	vc_remote_watch(vc_self(dt)); /* what is looked at afterwards */
 	return vc_link_begin(link_of(dt), verb);
 }
 
-/* An answer as a result; when it is VS_OK, `w` has what was answered. */
-static int ask(struct dr_target *dt, struct ag_words *w)
+int vc_remote_ask(struct dr_target *dt, struct ag_words *w)
 {
 	struct vc_target *t = vc_self(dt);
 	struct vc_link *l = link_of(dt);
@@ -48,8 +47,7 @@ static int ask(struct dr_target *dt, struct ag_words *w)
 	return VS_ERR_IO;
 }
 
-/* Nothing more was answered than was read. */
-static int read_all(struct dr_target *dt, const struct ag_words *w)
+int vc_remote_read_all(struct dr_target *dt, const struct ag_words *w)
 {
 	struct ag_words rest = *w;
 
@@ -63,9 +61,9 @@ static int read_all(struct dr_target *dt, const struct ag_words *w)
 int vc_remote_ask_nothing(struct dr_target *dt)
 {
 	struct ag_words w;
-	int rc = ask(dt, &w);
+	int rc = vc_remote_ask(dt, &w);
 
-	return rc == VS_OK ? read_all(dt, &w) : rc;
+	return rc == VS_OK ? vc_remote_read_all(dt, &w) : rc;
 }
 
 uint64_t vc_remote_ask_number(struct dr_target *dt, uint64_t most)
@@ -73,10 +71,10 @@ uint64_t vc_remote_ask_number(struct dr_target *dt, uint64_t most)
 	struct ag_words w;
 	uint64_t v;
 
-	if (ask(dt, &w) != VS_OK)
+	if (vc_remote_ask(dt, &w) != VS_OK)
 		return 0;
 	v = ag_get_num(&w, most);
-	return read_all(dt, &w) == VS_OK ? v : 0;
+	return vc_remote_read_all(dt, &w) == VS_OK ? v : 0;
 }
 
 /* ---- objects ---- */
@@ -91,7 +89,7 @@ static int ask_object(struct dr_target *dt, enum obj_kind kind, void **h, struct
 {
 	struct vc_remote *m = vc_self(dt)->remote;
 	struct vc_object *o;
-	int rc = ask(dt, w);
+	int rc = vc_remote_ask(dt, w);
 
 	*h = NULL;
 	if (rc != VS_OK)
@@ -112,24 +110,24 @@ static int ask_plain_object(struct dr_target *dt, enum obj_kind kind, void **h)
 	struct ag_words w;
 	int rc = ask_object(dt, kind, h, &w);
 
-	return rc == VS_OK ? read_all(dt, &w) : rc;
+	return rc == VS_OK ? vc_remote_read_all(dt, &w) : rc;
 }
 
 static int r_pd_create(struct dr_target *dt, int node, void **h)
 {
-	ag_put_num(request(dt, "pd"), (uint64_t)node);
+	ag_put_num(vc_remote_request(dt, "pd"), (uint64_t)node);
 	return ask_plain_object(dt, O_PD, h);
 }
 
 static int r_channel_create(struct dr_target *dt, int node, void **h)
 {
-	ag_put_num(request(dt, "channel"), (uint64_t)node);
+	ag_put_num(vc_remote_request(dt, "channel"), (uint64_t)node);
 	return ask_plain_object(dt, O_CHANNEL, h);
 }
 
 static int r_cq_create(struct dr_target *dt, int node, uint32_t cqe, void *channel, void **h)
 {
-	struct ag_line *l = request(dt, "cq");
+	struct ag_line *l = vc_remote_request(dt, "cq");
 	struct ag_words w;
 	int rc;
 
@@ -140,22 +138,22 @@ static int r_cq_create(struct dr_target *dt, int node, uint32_t cqe, void *chann
 	if (rc != VS_OK)
 		return rc;
 	((struct vc_object *)*h)->capacity = (uint32_t)ag_get_num(&w, UINT32_MAX);
-	return read_all(dt, &w);
+	return vc_remote_read_all(dt, &w);
 }
 
 static int r_cq_resize(struct dr_target *dt, void *cq, uint32_t cqe)
 {
-	struct ag_line *l = request(dt, "resize");
+	struct ag_line *l = vc_remote_request(dt, "resize");
 	struct ag_words w;
 	int rc;
 
 	ag_put_num(l, number(cq));
 	ag_put_num(l, cqe);
-	rc = ask(dt, &w);
+	rc = vc_remote_ask(dt, &w);
 	if (rc != VS_OK)
 		return rc;
 	((struct vc_object *)cq)->capacity = (uint32_t)ag_get_num(&w, UINT32_MAX);
-	return read_all(dt, &w);
+	return vc_remote_read_all(dt, &w);
 }
 
 static uint32_t r_cq_capacity(struct dr_target *dt, void *cq)
@@ -166,7 +164,7 @@ static uint32_t r_cq_capacity(struct dr_target *dt, void *cq)
 
 static int r_srq_create(struct dr_target *dt, int node, void *pd, const struct vs_srq_attr *a, void **h)
 {
-	struct ag_line *l = request(dt, "srq");
+	struct ag_line *l = vc_remote_request(dt, "srq");
 	struct vs_srq_attr copy = *a;
 
 	ag_put_num(l, (uint64_t)node);
@@ -177,7 +175,7 @@ static int r_srq_create(struct dr_target *dt, int node, void *pd, const struct v
 
 static int r_srq_modify(struct dr_target *dt, void *srq, const struct vs_srq_attr *a, unsigned mask)
 {
-	struct ag_line *l = request(dt, "srq_modify");
+	struct ag_line *l = vc_remote_request(dt, "srq_modify");
 	struct vs_srq_attr copy = *a;
 
 	ag_put_num(l, number(srq));
@@ -191,16 +189,16 @@ static void r_srq_query(struct dr_target *dt, void *srq, struct vs_srq_attr *a)
 	struct ag_words w;
 
 	*a = (struct vs_srq_attr){0, 0, 0};
-	ag_put_num(request(dt, "srq_query"), number(srq));
-	if (ask(dt, &w) != VS_OK)
+	ag_put_num(vc_remote_request(dt, "srq_query"), number(srq));
+	if (vc_remote_ask(dt, &w) != VS_OK)
 		return;
 	ag_io_srq(&(struct ag_io){.in = &w}, a);
-	(void)read_all(dt, &w);
+	(void)vc_remote_read_all(dt, &w);
 }
 
 static int r_mw_alloc(struct dr_target *dt, int node, void *pd, enum vs_mw_type type, void **h)
 {
-	struct ag_line *l = request(dt, "mw");
+	struct ag_line *l = vc_remote_request(dt, "mw");
 
 	ag_put_num(l, (uint64_t)node);
 	ag_put_num(l, number(pd));
@@ -210,7 +208,7 @@ static int r_mw_alloc(struct dr_target *dt, int node, void *pd, enum vs_mw_type 
 
 static uint32_t r_mw_rkey(struct dr_target *dt, void *h, bool posted)
 {
-	struct ag_line *l = request(dt, "mw_rkey");
+	struct ag_line *l = vc_remote_request(dt, "mw_rkey");
 
 	ag_put_num(l, number(h));
 	ag_put_num(l, posted);
@@ -219,7 +217,7 @@ static uint32_t r_mw_rkey(struct dr_target *dt, void *h, bool posted)
 
 static int r_ah_create(struct dr_target *dt, int node, void *pd, const struct vs_av *av, void **h)
 {
-	struct ag_line *l = request(dt, "ah");
+	struct ag_line *l = vc_remote_request(dt, "ah");
 	struct vs_av copy = *av;
 
 	vc_group_heard(vc_self(dt), av->dgid);
@@ -231,7 +229,7 @@ static int r_ah_create(struct dr_target *dt, int node, void *pd, const struct vs
 
 static int r_group(struct dr_target *dt, void *qp, const uint8_t mgid[16], bool attach)
 {
-	struct ag_line *l = request(dt, "group");
+	struct ag_line *l = vc_remote_request(dt, "group");
 
 	ag_put_num(l, number(qp));
 	ag_put_bytes(l, mgid, 16);
@@ -241,7 +239,7 @@ static int r_group(struct dr_target *dt, void *qp, const uint8_t mgid[16], bool 
 
 static int r_destroy_object(struct dr_target *dt, enum obj_kind kind, void *h)
 {
-	struct ag_line *l = request(dt, "destroy");
+	struct ag_line *l = vc_remote_request(dt, "destroy");
 	struct vc_object *o = h;
 	int rc;
 
@@ -256,7 +254,7 @@ static int r_destroy_object(struct dr_target *dt, enum obj_kind kind, void *h)
 
 static int r_mr_reg(struct dr_target *dt, int node, void *pd, uint32_t access, struct dr_memory *m)
 {
-	struct ag_line *l = request(dt, "mr");
+	struct ag_line *l = vc_remote_request(dt, "mr");
 	struct vc_object *o;
 	struct ag_words w;
 	void *h;
@@ -272,7 +270,7 @@ static int r_mr_reg(struct dr_target *dt, int node, void *pd, uint32_t access, s
 	m->addr = ag_get_num(&w, UINT64_MAX);
 	m->lkey = (uint32_t)ag_get_num(&w, UINT32_MAX);
 	m->rkey = (uint32_t)ag_get_num(&w, UINT32_MAX);
-	rc = read_all(dt, &w);
+	rc = vc_remote_read_all(dt, &w);
 	o = h;
 	o->bytes = calloc(1, (size_t)m->len + 1);
 	o->known = calloc(1, (size_t)m->len + 1);
@@ -287,7 +285,7 @@ static int r_mr_reg(struct dr_target *dt, int node, void *pd, uint32_t access, s
 static int r_mr_rereg(struct dr_target *dt, struct dr_memory *m, unsigned flags, void *pd, uint32_t access,
 		      uint32_t from, uint32_t to)
 {
-	struct ag_line *l = request(dt, "rereg");
+	struct ag_line *l = vc_remote_request(dt, "rereg");
 	struct ag_words w;
 	int rc;
 
@@ -297,12 +295,12 @@ static int r_mr_rereg(struct dr_target *dt, struct dr_memory *m, unsigned flags,
 	ag_put_num(l, access);
 	ag_put_num(l, from);
 	ag_put_num(l, to);
-	rc = ask(dt, &w);
+	rc = vc_remote_ask(dt, &w);
 	if (rc != VS_OK)
 		return rc;
 	m->lkey = (uint32_t)ag_get_num(&w, UINT32_MAX);
 	m->rkey = (uint32_t)ag_get_num(&w, UINT32_MAX);
-	return read_all(dt, &w);
+	return vc_remote_read_all(dt, &w);
 }
 
 static void r_mr_written(struct dr_target *dt, struct dr_memory *m)
@@ -328,7 +326,7 @@ static void r_mr_written(struct dr_target *dt, struct dr_memory *m)
 	}
 	if (!any)
 		return;
-	(void)request(dt, "look"); /* the device has it before the peer does anything */
+	(void)vc_remote_request(dt, "look"); /* the device has it before the peer does anything */
 	(void)vc_remote_ask_nothing(dt);
 }
 
@@ -336,7 +334,7 @@ static void r_mr_read(struct dr_target *dt, struct dr_memory *m)
 {
 	if (link_of(dt)->over[0] != '\0')
 		return;
-	ag_put_num(request(dt, "get"), number(m->h));
+	ag_put_num(vc_remote_request(dt, "get"), number(m->h));
 	(void)vc_remote_ask_nothing(dt);
 }
 
@@ -344,7 +342,7 @@ static void r_mr_read(struct dr_target *dt, struct dr_memory *m)
 
 static int r_qp_create(struct dr_target *dt, int node, void *pd, const struct vs_qp_init *init, void **h, uint32_t *qpn)
 {
-	struct ag_line *l = request(dt, "qp");
+	struct ag_line *l = vc_remote_request(dt, "qp");
 	struct ag_qp q = {*init, number(pd), number(init->send_cq), number(init->recv_cq), number(init->srq)};
 	struct ag_words w;
 	int rc;
@@ -356,12 +354,12 @@ static int r_qp_create(struct dr_target *dt, int node, void *pd, const struct vs
 	if (rc != VS_OK)
 		return rc;
 	*qpn = (uint32_t)ag_get_num(&w, UINT32_MAX);
-	return read_all(dt, &w);
+	return vc_remote_read_all(dt, &w);
 }
 
 static int r_qp_modify(struct dr_target *dt, void *qp, const struct vs_qp_attr *a, uint32_t mask)
 {
-	struct ag_line *l = request(dt, "modify");
+	struct ag_line *l = vc_remote_request(dt, "modify");
 	struct vs_qp_attr copy = *a;
 
 	ag_put_num(l, number(qp));
@@ -377,12 +375,12 @@ static void r_qp_query(struct dr_target *dt, void *qp, struct vs_qp_attr *a, str
 
 	*a = (struct vs_qp_attr){.state = VS_QPS_COUNT};
 	*init = (struct vs_qp_init){.send_cq = NULL};
-	ag_put_num(request(dt, "query"), number(qp));
-	if (ask(dt, &w) != VS_OK)
+	ag_put_num(vc_remote_request(dt, "query"), number(qp));
+	if (vc_remote_ask(dt, &w) != VS_OK)
 		return;
 	ag_io_attr(&io, a);
 	ag_io_cap(&io, &init->cap);
-	(void)read_all(dt, &w);
+	(void)vc_remote_read_all(dt, &w);
 }
 
 static enum vs_qp_state r_qp_state(struct dr_target *dt, void *qp)
@@ -390,17 +388,17 @@ static enum vs_qp_state r_qp_state(struct dr_target *dt, void *qp)
 	struct ag_words w;
 	enum vs_qp_state s;
 
-	ag_put_num(request(dt, "state"), number(qp));
-	if (ask(dt, &w) != VS_OK)
+	ag_put_num(vc_remote_request(dt, "state"), number(qp));
+	if (vc_remote_ask(dt, &w) != VS_OK)
 		return VS_QPS_COUNT;
 	s = (enum vs_qp_state)ag_get_num(&w, VS_QPS_COUNT);
-	return read_all(dt, &w) == VS_OK ? s : VS_QPS_COUNT;
+	return vc_remote_read_all(dt, &w) == VS_OK ? s : VS_QPS_COUNT;
 }
 
 static int r_post_send(struct dr_target *dt, void *qp, const struct vs_send_wr *wr)
 {
 	static struct ag_send s;
-	struct ag_line *l = request(dt, "send");
+	struct ag_line *l = vc_remote_request(dt, "send");
 
 	s.wr = *wr;
 	if (wr->num_sge > AG_SGES || wr->inline_len > AG_INLINE)
@@ -421,7 +419,7 @@ static int r_post_send(struct dr_target *dt, void *qp, const struct vs_send_wr *
 
 static int r_post_recv(struct dr_target *dt, void *qp, void *srq, const struct vs_recv_wr *wr)
 {
-	struct ag_line *l = request(dt, "recv");
+	struct ag_line *l = vc_remote_request(dt, "recv");
 	struct ag_recv r = {.wr = *wr};
 
 	if (wr->num_sge > AG_SGES)
@@ -436,7 +434,7 @@ static int r_post_recv(struct dr_target *dt, void *qp, void *srq, const struct v
 
 static void r_cq_arm(struct dr_target *dt, void *cq, bool solicited)
 {
-	struct ag_line *l = request(dt, "arm");
+	struct ag_line *l = vc_remote_request(dt, "arm");
 
 	ag_put_num(l, number(cq));
 	ag_put_num(l, solicited);
@@ -445,7 +443,7 @@ static void r_cq_arm(struct dr_target *dt, void *cq, bool solicited)
 
 static uint64_t r_counter(struct dr_target *dt, int node, enum vs_counter c)
 {
-	struct ag_line *l = request(dt, "counter");
+	struct ag_line *l = vc_remote_request(dt, "counter");
 
 	ag_put_num(l, (uint64_t)node);
 	ag_put_num(l, (uint64_t)c);
@@ -512,6 +510,7 @@ void vc_remote_close(struct vc_target *t)
 		(void)vc_link_begin(m->link, "end");
 		(void)vc_link_ask(m->link, &w, &code);
 	}
+	vc_remote_cm_close(t);
 	while (m->first != NULL) {
 		struct vc_news *gone = m->first;
 

@@ -91,6 +91,7 @@ struct vc_verbs {
 	struct vc_link *link; /* to the agent that has the device (remote.h); NULL: it is in this process */
 	bool reference;       /* it is ref0 */
 	bool atomic_write;    /* it knows this request */
+	bool cm;              /* behind an agent: so is librdmacm */
 	bool failed;          /* the device said so */
 	unsigned runs;
 };
@@ -221,10 +222,6 @@ void vc_work_ops(struct dr_target_ops *ops);
 void vc_rig_ops(struct dr_target_ops *ops);
 int vc_async(struct dr_target *dt, int node, struct vs_async *a);
 void vc_qp_attr_of(struct vs_qp_attr *s, const struct ibv_qp_attr *a);
-/* verbs_cm.c */
-bool vc_cm_there(const struct vc_verbs *v); /* librdmacm, for this device */
-bool vc_cm_open(struct vc_target *t);
-void vc_cm_close(struct vc_target *t);
 void vc_counters_begin(struct vc_target *t);
 uint32_t vc_active_mtu(const struct vc_verbs *v);
 

@@ -19,6 +19,8 @@
 #include "verbs_cm.h"
 #include "vs/cm.h"
 
+#define FIRST_PORT 0x4000u
+#define PORTS 0x3fffu
 #define RESOLVE_MS 2000
 #define USUAL_PSN 0xfffffau /* what a script gets when it says nothing: conn.c of the language */
 #define USUAL_TIMEOUT 18u
@@ -79,8 +81,10 @@ bool vc_cm_there(const struct vc_verbs *v)
 {
 	static bool there;
 
+	if (v->link != NULL)
+		return v->cm;
 	if (!call.tried)
-		there = v->link == NULL && load(v);
+		there = load(v);
 	call.tried = true;
 	return there;
 }
@@ -105,16 +109,33 @@ static void to_sockaddr(struct sockaddr_storage *a, const uint8_t gid[16], bool 
 	}
 }
 
-static void address_of(const struct vc_target *t, bool peer, uint16_t port, struct sockaddr_storage *a)
+static void address_of(const struct vc_cm *cm, bool peer, uint16_t port, struct sockaddr_storage *a)
 {
-	int encap = t->setup.encap;
-
-	to_sockaddr(a, peer ? t->v->peer->gid[encap] : t->v->gids.gid[encap], encap == EN_ROCEV2_IPV4, port);
+	to_sockaddr(a, peer ? cm->peer : cm->own, cm->v4, port);
 }
 
 static struct sockaddr *any(struct sockaddr_storage *a)
 {
 	return (struct sockaddr *)(void *)a;
+}
+
+/* ---- services ---- */
+
+uint64_t vc_cm_service(struct vc_cm *cm, uint64_t script, bool ud)
+{
+	uint8_t space = ud ? VS_RDMACM_PS_UDP : VS_RDMACM_PS_TCP;
+	uint64_t wire = vs_rdmacm_is_service(script)
+				? script
+				: vs_rdmacm_service(space, (uint16_t)(FIRST_PORT + script % PORTS));
+
+	for (unsigned i = 0; i < cm->n_services; i++)
+		if (cm->service[i].script == script && cm->service[i].wire == wire)
+			return wire;
+	if (cm->n_services == VC_CM_SERVICES)
+		return 0;
+	cm->service[cm->n_services].script = script;
+	cm->service[cm->n_services++].wire = wire;
+	return wire;
 }
 
 /* ---- ids ---- */
@@ -340,10 +361,13 @@ static struct rdma_conn_param param(const struct vc_conn *c, const struct vs_con
 					.qp_num = c->qpn};
 }
 
-static int t_listen(struct dr_target *dt, int node, uint64_t service, uint64_t cookie)
+bool vc_cm_listens_ud(const struct vc_target *t, uint64_t cookie)
 {
-	struct vc_target *t = vc_self(dt);
-	bool ud = cookie > 0 && t->setup.p->obj[cookie - 1]->type == VS_QPT_UD;
+	return cookie > 0 && t->setup.p->obj[cookie - 1]->type == VS_QPT_UD;
+}
+
+int vc_cm_listen(struct vc_target *t, int node, uint64_t service, uint64_t cookie, bool ud)
+{
 	uint64_t wire = vc_cm_service(t->cm, service, ud);
 	struct vc_conn *c = wire != 0 ? new_conn(t, node, ud) : NULL;
 	struct sockaddr_storage own;
@@ -352,10 +376,17 @@ static int t_listen(struct dr_target *dt, int node, uint64_t service, uint64_t c
 		return VS_ERR_NOSPACE;
 	c->service = service;
 	c->cookie = cookie;
-	address_of(t, false, (uint16_t)wire, &own);
+	address_of(t->cm, false, (uint16_t)wire, &own);
 	if (call.bind_addr(c->id, any(&own)) != 0)
 		return done(-1);
 	return done(call.listen(c->id, 0));
+}
+
+static int t_listen(struct dr_target *dt, int node, uint64_t service, uint64_t cookie)
+{
+	struct vc_target *t = vc_self(dt);
+
+	return vc_cm_listen(t, node, service, cookie, vc_cm_listens_ud(t, cookie));
 }
 
 static int start(struct vc_target *t, int node, const struct vs_conn_param *p, bool ud, void **conn)
@@ -372,8 +403,8 @@ static int start(struct vc_target *t, int node, const struct vs_conn_param *p, b
 	c->qpn = p->qpn;
 	c->responder_resources = p->responder_resources;
 	c->initiator_depth = p->initiator_depth;
-	address_of(t, false, 0, &from);
-	address_of(t, true, (uint16_t)wire, &to);
+	address_of(t->cm, false, 0, &from);
+	address_of(t->cm, true, (uint16_t)wire, &to);
 	if (call.resolve_addr(c->id, any(&from), any(&to), RESOLVE_MS) != 0)
 		return done(-1);
 	if (!await(t, c, RDMA_CM_EVENT_ADDR_RESOLVED) || call.resolve_route(c->id, RESOLVE_MS) != 0 ||
@@ -504,14 +535,17 @@ static int t_async(struct dr_target *dt, int node, struct vs_async *a)
 
 /* ---- a run ---- */
 
-bool vc_cm_open(struct vc_target *t)
+bool vc_cm_open(struct vc_target *t, int encap, const uint8_t peer[16])
 {
 	struct vc_cm *cm = calloc(1, sizeof(*cm));
 
 	if (cm == NULL)
 		return false;
 	cm->last = &cm->first;
-	cm->salt = 0x9e3779b9u * (t->v->runs + 1);
+	cm->salt = vc_cm_salt(t->v);
+	cm->v4 = encap == EN_ROCEV2_IPV4;
+	memcpy(cm->own, t->v->gids.gid[encap], 16);
+	memcpy(cm->peer, peer, 16);
 	cm->channel = call.create_event_channel();
 	if (cm->channel == NULL) {
 		free(cm);

@@ -3,8 +3,10 @@
  * verbs_cm.h - connections of the target `verbs`: the device's side calls librdmacm, the script's peer speaks the
  * messages of the connection manager.
  *
- *   verbs_cm.c       the calls and events of librdmacm as those of the language
- *   verbs_cm_wire.c  messages between the words of the script and those of rdma_cm
+ *   verbs_cm.c       the calls and events of librdmacm as those of the language: where the device is
+ *   verbs_cm_wire.c  messages between the words of the script and those of rdma_cm: where its peer is
+ *
+ * Both are in this process, or the former behind an agent (remote_cm.c).
  *
  * librdmacm chooses what the InfiniBand specification leaves to programs. A service is a port of an IP address, so a
  * script's service that is none has one lent to it; the private data of a REQ and a SIDR_REQ begin with the addresses
@@ -37,6 +39,12 @@
 	X(int, get_cm_event, (struct rdma_event_channel *, struct rdma_cm_event **))                         \
 	X(int, ack_cm_event, (struct rdma_cm_event *))
 
+/* Makes the ids of the peer those of this run. */
+static inline uint32_t vc_cm_salt(const struct vc_verbs *v)
+{
+	return 0x9e3779b9u * (v->runs + 1);
+}
+
 #define VC_CM_IDS 64u
 #define VC_CM_SERVICES 16u
 
@@ -45,9 +53,12 @@ struct vc_cm_waiting;
 
 /* What a run has of connections. */
 struct vc_cm {
+	/* the calls */
 	struct rdma_event_channel *channel;
 	struct vc_conn *conns;
 	struct vc_cm_waiting *first, **last; /* events that nobody has asked for yet */
+	uint8_t own[16], peer[16];           /* addresses, as GIDs */
+	bool v4;
 	/* the wire */
 	uint32_t salt;          /* makes the peer's ids those of this run */
 	uint32_t id[VC_CM_IDS]; /* that the peer has used, as on the wire */
@@ -58,9 +69,21 @@ struct vc_cm {
 	unsigned n_services;
 };
 
-/* verbs_cm_wire.c */
-/* The service on the wire. 0: there are too many in this script. */
+/* ---- verbs_cm.c ---- */
+
+/* librdmacm for this device, which may be behind an agent. */
+bool vc_cm_there(const struct vc_verbs *v);
+/* Connections of a run, with a peer of that address. False: errno. */
+bool vc_cm_open(struct vc_target *t, int encap, const uint8_t peer[16]);
+void vc_cm_close(struct vc_target *t);
+/* What the operation `listen` does, for who knows already whether it is about datagrams. */
+int vc_cm_listen(struct vc_target *t, int node, uint64_t service, uint64_t cookie, bool ud);
+bool vc_cm_listens_ud(const struct vc_target *t, uint64_t cookie);
+/* The service on the wire, the same on both sides. 0: there are too many in this script. */
 uint64_t vc_cm_service(struct vc_cm *cm, uint64_t script, bool ud);
+
+/* ---- verbs_cm_wire.c ---- */
+
 /*
  * A frame of the peer in the words of rdma_cm, in `out` (of as many bytes). NULL, or what rdma_cm has no words for.
  */

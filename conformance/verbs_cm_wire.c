@@ -15,29 +15,11 @@
 #include "vs/icrc.h"
 #include "vs/mad.h"
 
-#define FIRST_PORT 0x4000u
-#define PORTS 0x3fffu
-
 /* ---- services ---- */
 
 static bool is_rdma(uint64_t service)
 {
 	return vs_rdmacm_is_service(service);
-}
-
-uint64_t vc_cm_service(struct vc_cm *cm, uint64_t script, bool ud)
-{
-	uint8_t space = ud ? VS_RDMACM_PS_UDP : VS_RDMACM_PS_TCP;
-	uint64_t wire = is_rdma(script) ? script : vs_rdmacm_service(space, (uint16_t)(FIRST_PORT + script % PORTS));
-
-	for (unsigned i = 0; i < cm->n_services; i++)
-		if (cm->service[i].script == script && cm->service[i].wire == wire)
-			return wire;
-	if (cm->n_services == VC_CM_SERVICES)
-		return 0;
-	cm->service[cm->n_services].script = script;
-	cm->service[cm->n_services++].wire = wire;
-	return wire;
 }
 
 static bool script_service(const struct vc_cm *cm, uint64_t *service)

@@ -109,7 +109,7 @@ static void on_frame(void *ctx, uint64_t stamp_ns, const uint8_t *frame, size_t 
 	held_up(t, when);
 	tell(t, vc_dut_name(t), when, frame, len);
 	t->heard++;
-	if (t->v->link == NULL && len <= sizeof(copy)) {
+	if (len <= sizeof(copy)) {
 		if (!vc_cm_to_script(t, frame, len, copy))
 			return;
 		frame = copy;
@@ -256,7 +256,8 @@ static void t_destroy(struct dr_target *dt)
 
 	if (t->v->failed)
 		vc_watch_failed();
-	vc_cm_close(t);
+	if (t->remote == NULL)
+		vc_cm_close(t);
 	vc_handles_free(t);
 	if (t->faults)
 		(void)t->ops.fault(dt, NULL);
@@ -417,7 +418,7 @@ struct dr_target *vc_target_open(void *ctx, const struct dr_setup *s, char *why,
 	t->setup = *s;
 	t->groups_fd = vs_drill_needs(s->d, "mcast") ? lock_groups() : -1;
 	set_ops(t);
-	if (vs_drill_needs(s->d, "cm") && !vc_cm_open(t)) {
+	if (v->link == NULL && vs_drill_needs(s->d, "cm") && !vc_cm_open(t, s->encap, v->peer->gid[s->encap])) {
 		(void)snprintf(why, cap, "librdmacm can't be used: %s", strerror(errno));
 		t_destroy(&t->t);
 		return NULL;
@@ -429,7 +430,8 @@ struct dr_target *vc_target_open(void *ctx, const struct dr_setup *s, char *why,
 	}
 	while (v->peer != NULL && v->peer->ops->receive(v->peer, 64, discard, NULL) > 0)
 		;
-	if (v->link != NULL && vc_remote_open(t, why, cap))
+	if (v->link != NULL && vc_remote_open(t, why, cap) &&
+	    (!vs_drill_needs(s->d, "cm") || vc_remote_cm_open(t, why, cap)))
 		return vc_lag_watch(&t->lag, vc_now_ns(), true), &t->t;
 	if (v->link != NULL || t->ops.pd_create(&t->t, 0, &pd) < 0 || t->ops.channel_create(&t->t, 0, &channel) < 0) {
 		(void)snprintf(why, cap, "the device has no protection domain left");

@@ -153,6 +153,8 @@ static bool measure(struct merge *g, unsigned known, unsigned other)
 	/* least(to) = offset + delay, least(back) = -offset + delay */
 	offset = (to.least - back.least) / 2;
 	o->error_ns = (uint64_t)llabs(to.least + back.least) / 2 + k->error_ns;
+	if (to.least + back.least < 0) /* an arrival was noted before its sending: by as much the notes may be wrong */
+		o->error_ns += (uint64_t) - (to.least + back.least);
 	o->pairs = to.pairs + back.pairs;
 	o->shift_ns = k->shift_ns - offset;
 	if ((uint64_t)llabs(offset) <= o->error_ns && !o->capture && !k->capture)

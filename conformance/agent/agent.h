@@ -7,6 +7,7 @@
  *   session.c   one session: lines in, replies out
  *   run.c       the device; the objects of one run, and what is observed of them
  *   calls.c     the requests that are calls of the verbs
+ *   cm.c        those that are about connections, which are calls of librdmacm
  *   ccase.c     cases in C that are about calls of libibverbs
  *   line.c      lines and words            } of both sides
  *   msg.c       structures and memory      }
@@ -21,6 +22,7 @@
 #include "msg.h"
 
 #define AG_OBJECTS 4096u           /* in one run */
+#define AG_CONNS 256u              /* in one run */
 #define AG_MEMORY_MAX (256u << 20) /* bytes of regions in one run */
 #define AG_OUT_MAX (1u << 20)      /* bytes that wait to be written */
 #define AG_STEP_MAX_NS UINT64_C(60000000000)
@@ -45,6 +47,8 @@ struct ag_session {
 	struct vs_drill_env env;
 	struct ag_slot slot[AG_OBJECTS]; /* [0]: none */
 	uint32_t slots;
+	void *conn[AG_CONNS]; /* what the target calls them, by number - 1 */
+	uint32_t conns;
 	uint64_t memory;
 	uint32_t watch[MAX_OBJECTS + MAX_NODES], watches;
 	uint64_t step_until_ns; /* 0: no step is under way */
@@ -83,5 +87,11 @@ enum ag_outcome { AG_DONE = 0, AG_WRONG = 1 /* the request makes no sense */ };
 /* Puts what it has to say into s->args. */
 typedef int ag_call_fn(struct ag_session *s, struct ag_words *w);
 ag_call_fn *ag_call_find(const char *name); /* NULL: there is no such request */
+int ag_node(struct ag_session *s, struct ag_words *w);
+
+/* ---- cm.c ---- */
+
+ag_call_fn *ag_cm_find(const char *name);
+void ag_cm_look(struct ag_session *s, int node); /* what librdmacm has to tell */
 
 #endif

@@ -41,7 +41,7 @@ static struct vh *live_or_none(struct ag_session *s, struct ag_words *w, enum ob
 	return by_number(s, w, (uint32_t)ag_get_num(w, AG_OBJECTS - 1), kind, true);
 }
 
-static int node(struct ag_session *s, struct ag_words *w)
+int ag_node(struct ag_session *s, struct ag_words *w)
 {
 	return (int)ag_get_num(w, s->prog.n_nodes > 0 ? s->prog.n_nodes - 1 : 0);
 }
@@ -65,7 +65,7 @@ static bool room(const struct ag_session *s, struct ag_words *w)
 /* An object that needs nothing but its node. */
 static int plain(struct ag_session *s, struct ag_words *w, int (*create)(struct dr_target *t, int node, void **h))
 {
-	int n = node(s, w), rc;
+	int n = ag_node(s, w), rc;
 	void *h = NULL;
 
 	if (!room(s, w) || !ag_at_end(w))
@@ -86,7 +86,7 @@ static int call_channel(struct ag_session *s, struct ag_words *w)
 
 static int call_cq(struct ag_session *s, struct ag_words *w)
 {
-	int n = node(s, w), rc;
+	int n = ag_node(s, w), rc;
 	uint32_t cqe = (uint32_t)ag_get_num(w, UINT32_MAX);
 	struct vh *channel = live_or_none(s, w, O_CHANNEL);
 	void *h = NULL;
@@ -117,7 +117,7 @@ static int call_resize(struct ag_session *s, struct ag_words *w)
 static int call_srq(struct ag_session *s, struct ag_words *w)
 {
 	struct vs_srq_attr a = {0, 0, 0};
-	int n = node(s, w), rc;
+	int n = ag_node(s, w), rc;
 	struct vh *pd = live_or_none(s, w, O_PD);
 	void *h = NULL;
 
@@ -157,7 +157,7 @@ static int call_srq_query(struct ag_session *s, struct ag_words *w)
 
 static int call_mr(struct ag_session *s, struct ag_words *w)
 {
-	int n = node(s, w), rc;
+	int n = ag_node(s, w), rc;
 	struct vh *pd = live_or_none(s, w, O_PD);
 	uint32_t access = (uint32_t)ag_get_num(w, UINT32_MAX);
 	struct dr_memory m = {.len = (uint32_t)ag_get_num(w, AG_MEMORY_MAX - s->memory)};
@@ -258,7 +258,7 @@ static int call_get(struct ag_session *s, struct ag_words *w)
 
 static int call_mw(struct ag_session *s, struct ag_words *w)
 {
-	int n = node(s, w), rc;
+	int n = ag_node(s, w), rc;
 	struct vh *pd = live_or_none(s, w, O_PD);
 	unsigned type = (unsigned)ag_get_num(w, 2);
 	void *h = NULL;
@@ -284,7 +284,7 @@ static int call_mw_rkey(struct ag_session *s, struct ag_words *w)
 
 static int call_qp(struct ag_session *s, struct ag_words *w)
 {
-	int n = node(s, w), rc;
+	int n = ag_node(s, w), rc;
 	struct ag_qp q = {.pd = 0};
 	uint32_t qpn = 0;
 	struct vh *pd;
@@ -344,7 +344,7 @@ static int call_state(struct ag_session *s, struct ag_words *w)
 
 static int call_ah(struct ag_session *s, struct ag_words *w)
 {
-	int n = node(s, w), rc;
+	int n = ag_node(s, w), rc;
 	struct vh *pd = live_or_none(s, w, O_PD);
 	struct vs_av av = {.port = 0};
 	void *h = NULL;
@@ -427,7 +427,7 @@ static int call_arm(struct ag_session *s, struct ag_words *w)
 
 static int call_counter(struct ag_session *s, struct ag_words *w)
 {
-	int n = node(s, w);
+	int n = ag_node(s, w);
 	enum vs_counter c = (enum vs_counter)ag_get_num(w, VS_CNT_COUNT - 1);
 
 	if (!ag_at_end(w))
@@ -472,5 +472,5 @@ ag_call_fn *ag_call_find(const char *name)
 	for (size_t i = 0; i < sizeof(calls) / sizeof(calls[0]); i++)
 		if (strcmp(name, calls[i].name) == 0)
 			return calls[i].fn;
-	return NULL;
+	return ag_cm_find(name);
 }

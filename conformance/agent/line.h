@@ -13,7 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define AG_PROTOCOL 1
+#define AG_PROTOCOL 2
 #define AG_LINE_MAX 16384u /* bytes of a line, with its end */
 #define AG_CHUNK 4096u     /* bytes of memory in one line */
 #define AG_WORD_MAX 64u

@@ -16,6 +16,7 @@ void ag_io_device(struct ag_io *io, struct ag_device *d)
 	AG_FIELD(io, d->max_mcast);
 	ag_flag(io, &d->atomic);
 	ag_flag(io, &d->atomic_write);
+	ag_flag(io, &d->cm);
 	for (unsigned i = 0; i < VC_PEER_ENCAPS; i++) {
 		ag_flag(io, &d->gids.has[i]);
 		AG_FIELD(io, d->gids.index[i]);
@@ -172,6 +173,32 @@ void ag_io_wc(struct ag_io *io, struct vs_wc *wc)
 	AG_FIELD(io, wc->slid);
 	AG_FIELD(io, wc->sl);
 	AG_FIELD(io, wc->dlid_path_bits);
+}
+
+void ag_io_conn(struct ag_io *io, struct vs_conn_param *p, uint8_t *data)
+{
+	AG_FIELD(io, p->service_id);
+	ag_flag(io, &p->uc);
+	ag_io_av(io, &p->path);
+	AG_FIELD(io, p->path_mtu);
+	AG_FIELD(io, p->qpn);
+	AG_FIELD(io, p->starting_psn);
+	AG_FIELD(io, p->responder_resources);
+	AG_FIELD(io, p->initiator_depth);
+	AG_FIELD(io, p->retry_count);
+	AG_FIELD(io, p->rnr_retry);
+	AG_FIELD(io, p->local_ack_timeout);
+	AG_FIELD(io, p->cm_response_timeout);
+	AG_FIELD(io, p->max_cm_retries);
+	AG_FIELD(io, p->qkey);
+	ag_flag(io, &p->srq);
+	ag_flag(io, &p->flow_control);
+	if (io->out != NULL) {
+		ag_put_bytes(io->out, p->private_data, p->private_len);
+		return;
+	}
+	p->private_len = (uint8_t)ag_get_bytes(io->in, data, UINT8_MAX);
+	p->private_data = data;
 }
 
 static bool has_text(const struct vs_event_info *info)

@@ -22,6 +22,7 @@ struct ag_device {
 	int32_t limit[DR_MAX_RD_ATOMIC + 1]; /* by enum dr_limit; -1: not known */
 	uint32_t max_mcast;
 	bool atomic, atomic_write;
+	bool cm; /* librdmacm is there */
 	struct vc_gids gids;
 };
 void ag_io_device(struct ag_io *io, struct ag_device *d);
@@ -50,6 +51,8 @@ void ag_io_attr(struct ag_io *io, struct vs_qp_attr *a);
 void ag_io_cap(struct ag_io *io, struct vs_qp_cap *c);
 void ag_io_srq(struct ag_io *io, struct vs_srq_attr *a);
 void ag_io_wc(struct ag_io *io, struct vs_wc *wc);
+/* The private data in `data`, of 255 bytes, which p->private_data points to when it was read. */
+void ag_io_conn(struct ag_io *io, struct vs_conn_param *p, uint8_t *data);
 /* The type travels by name. A text among the arguments can't: such events are refused. */
 void ag_io_event(struct ag_io *io, struct vs_event *ev);
 

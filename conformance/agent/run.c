@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../verbs_cm.h"
 #include "agent.h"
 
 /* ---- the device ---- */
@@ -76,6 +77,7 @@ void ag_device_tell(const struct ag_session *s, struct ag_line *l)
 		.max_mcast = (uint32_t)a->max_mcast_grp,
 		.atomic = a->atomic_cap != IBV_ATOMIC_NONE,
 		.atomic_write = s->v->atomic_write,
+		.cm = vc_cm_there(s->v),
 	};
 
 	memcpy(d.name, s->opened, sizeof(d.name));
@@ -93,6 +95,11 @@ void vc_group_heard(struct vc_target *t, const uint8_t gid[16])
 }
 
 void vc_groups_left(struct vc_target *t)
+{
+	(void)t;
+}
+
+void vc_cm_part(struct vc_target *t)
 {
 	(void)t;
 }
@@ -147,12 +154,13 @@ void ag_run_end(struct ag_session *s)
 {
 	if (s->t == NULL)
 		return;
+	vc_cm_close(s->t);
 	vc_handles_free(s->t);
 	free(s->t);
 	s->t = NULL;
 	for (uint32_t i = 1; i <= s->slots; i++)
 		free(s->slot[i].known);
-	s->slots = s->watches = 0;
+	s->slots = s->watches = s->conns = 0;
 	s->memory = 0;
 	s->step_until_ns = 0;
 }
@@ -191,6 +199,8 @@ static void look_at_node(struct ag_session *s, int node)
 		ag_put_num(&s->line, number_of(s, cq));
 		ag_say(s);
 	}
+	if (s->t->cm != NULL)
+		ag_cm_look(s, node);
 }
 
 void ag_run_look(struct ag_session *s)

@@ -40,11 +40,11 @@ expect 2 "somebody else answers" "no agent answered there; what came was: Welcom
 	--agent "printf 'Welcome\\033[31m\\n'; exec sleep 30" RSP-017
 expect 2 "nobody answers" "no agent answered there" --budget 1 --agent 'exec sleep 30' RSP-017
 # shellcheck disable=SC2016 # expanded by the agent's shell
-expect 2 "another version" "speaks version 2 of the protocol, and this vs-conform 1" \
-	--agent 'read -r a; read -r a b c d; echo "verbscope 2 agent $d 9.9"; exec sleep 30' RSP-017
+expect 2 "another version" "speaks version 3 of the protocol, and this vs-conform 2" \
+	--agent 'read -r a; read -r a b c d; echo "verbscope 3 agent $d 9.9"; exec sleep 30' RSP-017
 # shellcheck disable=SC2016
 expect 2 "an agent that answers nonsense" "the agent's answer to device makes no sense" \
-	--agent 'read -r a; read -r a b c d; echo "verbscope 1 agent $d 9.9"; read -r a; echo "= 1 5 6 ok what"; exec sleep 30' RSP-017
+	--agent 'read -r a; read -r a b c d; echo "verbscope 2 agent $d 9.9"; read -r a; echo "= 1 5 6 ok what"; exec sleep 30' RSP-017
 expect 2 "a device that the agent has not" "there is no device nonesuch" --agent "$agent" --device nonesuch RSP-017
 expect 2 "settings of the simulator" "--agent goes with --device NAME" --agent "$agent" --device sim:x RSP-017
 expect 0 "a greeting of the login" "1 PASS" --agent "echo Welcome; echo; exec $agent" --device ref0 QPS-001
@@ -104,10 +104,10 @@ SHIM_COUNT=$tmp/count expect 1 "behind a slow way nothing is claimed" "1 INCONCL
 tell() {
 	if printf '%b' "$2" | timeout 10 "$agent" --device ref0 >"$tmp/out" 2>&1; then says "$1" "$3"; else no "$1: exit code $?"; fi
 }
-hello='verbscope 1 hello x\n'
-tell "nothing is answered before the greeting" "1 ping\n$hello" "verbscope 1 agent x"
+hello='verbscope 2 hello x\n'
+tell "nothing is answered before the greeting" "1 ping\n$hello" "verbscope 2 agent x"
 if grep -q '^=' "$tmp/out"; then no "something was answered before the greeting"; else ok; fi
-tell "another version is answered with ours" "verbscope 7 hello x\n" "verbscope 1 agent x"
+tell "another version is answered with ours" "verbscope 7 hello x\n" "verbscope 2 agent x"
 tell "half a line" "${hello}1 ping\n2 pin" "= 1 "
 if grep -q '^= 2' "$tmp/out"; then no "half a line was taken for one"; else ok; fi
 tell "a request that is none" "${hello}1 fly\n" "! 0 over this request makes no sense: fly"
@@ -120,7 +120,7 @@ tell "an object of another kind" "${hello}1 device ref0\n2 run 1 dut 1\n3 pd 0\n
 tell "memory outside of a region" "${hello}1 device ref0\n2 run 1 dut 1\n3 mr 0 0 1 10\n0 put 1 f aabb\n" "! 0 over"
 tell "a call without a run" "${hello}1 device ref0\n2 pd 0\n" "! 0 over"
 tell "a run without a device" "${hello}1 run 1 dut 1\n" "failed no device is open"
-tell "lines of a terminal" "verbscope 1 hello x\r\n1 ping\r\n" "= 1 "
+tell "lines of a terminal" "verbscope 2 hello x\r\n1 ping\r\n" "= 1 "
 refuses() { # CLAIM TEXT ARGS...
 	local rc=0
 	timeout 10 "$agent" "${@:3}" </dev/null >"$tmp/out" 2>&1 || rc=$?

@@ -54,6 +54,33 @@ static void to_agent(const uint8_t *data, size_t size)
 }
 
 /* Those that need what the others made. */
+/* Connections, in the run of a script that makes some. */
+static void connections(struct dr_target *t)
+{
+	struct vs_conn_param p = {.service_id = 7, .private_data = "ab", .private_len = 2};
+	struct vs_qp_attr attr;
+	struct vs_conn_event e;
+	char why[128] = "";
+	uint32_t mask;
+	void *conn;
+
+	if (!vc_remote_cm_open(vc_self(t), why, sizeof(why)))
+		return;
+	(void)t->ops->listen(t, 0, 7, 0);
+	(void)t->ops->connect(t, 0, &p, &conn);
+	(void)t->ops->sidr_resolve(t, 0, &p, &conn);
+	(void)t->ops->conn_attr(t, conn, VS_QPS_RTR, NULL, &attr, &mask);
+	(void)t->ops->accept(t, conn, &p);
+	(void)t->ops->establish(t, conn);
+	(void)t->ops->reject(t, conn, 28, "ab", 2);
+	(void)t->ops->mra(t, conn, 3);
+	(void)t->ops->sidr_reply(t, conn, 0, &p);
+	(void)t->ops->disconnect(t, conn);
+	vc_remote_hear(vc_self(t), true);
+	while (t->ops->conn_event(t, 0, &e) == 1)
+		;
+}
+
 static void more_calls(struct dr_target *t, void *cq, void *srq, struct dr_memory *m)
 {
 	struct vs_srq_attr attr = {8, 1, 1};
@@ -110,6 +137,7 @@ static void calls(struct dr_target *t)
 		(void)t->ops->qp_state(t, qp);
 	}
 	more_calls(t, cq, srq, &m);
+	connections(t);
 	if (qp != NULL)
 		(void)t->ops->destroy_object(t, O_QP, qp);
 	vc_remote_step(vc_self(t), vc_now_ns() + 1000);
@@ -126,6 +154,7 @@ static void to_runner(const uint8_t *data, size_t size, bool greeting)
 	static struct vc_target t;
 	static struct vc_link link;
 	static struct vc_verbs v;
+	static struct vc_peer peer;
 	static struct program prog = {.n_nodes = 2, .node = {{"dut", true}, {"peer", false}}};
 	static const struct vs_drill_env env;
 	int fd[2];
@@ -144,6 +173,7 @@ static void to_runner(const uint8_t *data, size_t size, bool greeting)
 	link.err = -1;
 	link.hello_ns = link.timeout_ns = 1000000000;
 	v.link = &link;
+	v.peer = &peer;
 	t.v = &v;
 	t.setup.p = &prog;
 	t.setup.env = &env;

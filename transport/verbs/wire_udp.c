@@ -57,11 +57,9 @@ static void tap(void *ctx, bool sent, const uint8_t *ip, size_t len)
 
 static int open_capture(struct wire_udp *w, const char *path)
 {
-	struct timespec ts;
 	struct vs_io_error err;
 
-	clock_gettime(CLOCK_REALTIME, &ts);
-	w->wall_offset = (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec - ref_real_now();
+	w->wall_offset = ref_wall(0);
 	w->capture = vs_writer_open_kept(path, VS_WRITER_RAW_IP, &err);
 	if (w->capture == NULL) {
 		ref_say("%s", err.text);
@@ -99,10 +97,13 @@ static bool is_own(const struct wire_udp *w, const uint8_t *ip)
 	return false;
 }
 
+/* Who writes down when a packet came must not be earlier than who wrote down that it was sent: read the clock again. */
 static void arrived(void *ctx, const uint8_t *ip, size_t len, bool icrc_good)
 {
 	struct wire_udp *w = ctx;
 
+	if (w->trace != NULL || w->capture != NULL)
+		w->now = ref_real_now();
 	if (w->impair != NULL && !is_own(w, ip))
 		(void)vs_impair_frame(w->impair, false, ip, len, w->now);
 	else
@@ -176,7 +177,8 @@ static enum ref_sent send_packets(struct ref_wire *wire, uint64_t now_ns)
 	struct wire_udp *w = self(wire);
 	unsigned n = 0;
 
-	w->now = now_ns;
+	if (now_ns > w->now)
+		w->now = now_ns;
 	if (w->impair != NULL)
 		vs_impair_expire(w->impair, now_ns);
 	look_for_room(w);
