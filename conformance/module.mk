@@ -32,7 +32,7 @@ $(CONFORM_BIN): $(B)/obj/conformance/page.o $(call obj,$(CONFORM_SRCS)) $(LIBVS)
 	$(CC) $(OPT) $(SANFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS_VS) -lnet
 
 # Behind an agent: the groups with most to go wrong on the way. AGENT_CASES=: all of them.
-AGENT_CASES ?= AE CQ MW RSP SRQ UD "RTO-00*"
+AGENT_CASES ?= AE CQ MW RSP SRQ UD "RTO-00*" "CM-00*"
 
 check-conform: all $(B)/tests/misbehave $(B)/tests/agent_shim $(B)/tests/test_agent ## the conformance suite on the simulator and on ref0, its files, and vs-conform itself
 	@$(CONFORM_BIN) --check

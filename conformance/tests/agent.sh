@@ -118,6 +118,10 @@ tell "a line that is too long" "$hello$(head -c 20000 /dev/zero | tr '\0' a)\n" 
 tell "an object that is not there" "${hello}1 device ref0\n2 run 1 dut 1\n3 state 7\n" "! 0 over this request makes no sense: state"
 tell "an object of another kind" "${hello}1 device ref0\n2 run 1 dut 1\n3 pd 0\n4 state 1\n" "! 0 over"
 tell "memory outside of a region" "${hello}1 device ref0\n2 run 1 dut 1\n3 mr 0 0 1 10\n0 put 1 f aabb\n" "! 0 over"
+tell "a connection that is not there" "${hello}1 device ref0\n2 run 1 dut 1\n3 cm 0 00000000000000000000ffff7f485601\n4 cm_establish 1\n" \
+	"! 0 over this request makes no sense: cm_establish"
+tell "connections twice" "${hello}1 device ref0\n2 run 1 dut 1\n3 cm 0 00000000000000000000ffff7f485601\n4 cm 0 00000000000000000000ffff7f485601\n" \
+	"! 0 over this request makes no sense: cm"
 tell "a call without a run" "${hello}1 device ref0\n2 pd 0\n" "! 0 over"
 tell "a run without a device" "${hello}1 run 1 dut 1\n" "failed no device is open"
 tell "lines of a terminal" "verbscope 2 hello x\r\n1 ping\r\n" "= 1 "
