@@ -193,9 +193,10 @@ void vc_record_clear(struct vc_record *r);
 
 struct vc_violation {
 	bool found;
-	char rule[64], clause[32], text[320];
+	char rule[64], clause[32], text[320]; /* the first */
+	char rules[512];                      /* all of them, each once, with commas between */
 };
-/* The first rule of level must that a device under test broke on the wire. */
+/* The rules of level must that a device under test broke on the wire. */
 void vc_judge(const struct vc_record *r, struct vc_violation *v);
 
 /* ---- verdict.c ---- */
@@ -216,6 +217,7 @@ const char *vc_verdict_name(enum vc_verdict v);
 enum vc_verdict vc_verdict_by_name(const char *name); /* VC_VERDICTS: none */
 struct vc_outcome {
 	enum vc_verdict verdict;
+	bool by_rule; /* it is about rules of the wire that were broken */
 	char reason[2 * VS_DRILL_TEXT];
 };
 /* By what the script said, class and evidence (docs/conformance-cases.md, "Verdicts"). */

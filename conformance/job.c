@@ -76,7 +76,8 @@ static json_t *broken_script(const struct vc_case *c)
 	return o;
 }
 
-static void set_variants(json_t *o, const char *names)
+/* A list of words with commas between; none: no key. */
+static void set_words(json_t *o, const char *key, const char *names)
 {
 	json_t *list = json_array();
 
@@ -86,7 +87,7 @@ static void set_variants(json_t *o, const char *names)
 		(void)json_array_append_new(list, json_stringn(names, n));
 		names += n + (names[n] == ',');
 	}
-	(void)json_object_set_new(o, "variants", list);
+	(void)json_object_set_new(o, key, list);
 }
 
 static void set_evidence(json_t *o, const struct vc_case *c, const struct vs_drill_result *res,
@@ -163,7 +164,9 @@ static json_t *run_here(const struct vc_options *o, const struct vc_case *c, uns
 	(void)clock_gettime(CLOCK_MONOTONIC, &b);
 	result = identity(c, vector);
 	set_outcome(result, &out);
-	set_variants(result, res.variant);
+	set_words(result, "variants", res.variant);
+	if (out.by_rule)
+		set_words(result, "rules", violation.rules);
 	set_evidence(result, c, &res, &violation, &out);
 	(void)json_object_set_new(result, "seconds",
 				  json_real((double)(b.tv_sec - a.tv_sec) + (double)(b.tv_nsec - a.tv_nsec) / 1e9));

@@ -6,6 +6,8 @@
  */
 #include "conform.h"
 
+#include <string.h>
+
 #include "vs/icrc.h"
 #include "vs/monitor.h"
 
@@ -14,14 +16,29 @@ struct judge {
 	struct vc_violation *v;
 };
 
+static bool is_among(const char *rules, const char *id)
+{
+	size_t n = strlen(id);
+
+	for (; *rules != '\0'; rules += strcspn(rules, ","), rules += *rules == ',')
+		if (strncmp(rules, id, n) == 0 && (rules[n] == ',' || rules[n] == '\0'))
+			return true;
+	return false;
+}
+
 static void on_finding(void *ctx, const struct vs_mon_finding *f)
 {
 	struct judge *j = ctx;
 	const struct vs_rule_info *info = vs_rule_info(f->rule);
 	struct vc_violation *v = j->v;
 
-	if (v->found || info->level != VS_RULE_MUST || f->frame == 0 || f->frame > j->r->n ||
-	    !j->r->frame[f->frame - 1].ours)
+	size_t at = strlen(v->rules);
+
+	if (info->level != VS_RULE_MUST || f->frame == 0 || f->frame > j->r->n || !j->r->frame[f->frame - 1].ours)
+		return;
+	if (!is_among(v->rules, info->id))
+		(void)snprintf(v->rules + at, sizeof(v->rules) - at, "%s%s", at > 0 ? "," : "", info->id);
+	if (v->found)
 		return;
 	v->found = true;
 	(void)snprintf(v->rule, sizeof(v->rule), "%s", info->id);
@@ -35,7 +52,7 @@ void vc_judge(const struct vc_record *r, struct vc_violation *v)
 	const struct vs_monitor_attr attr = {.ctx = &j, .finding = on_finding};
 	struct vs_monitor *m;
 
-	v->found = false;
+	*v = (struct vc_violation){.found = false};
 	m = vs_monitor_new(&attr);
 	for (size_t i = 0; m != NULL && i < r->n; i++) {
 		const struct vc_frame *f = &r->frame[i];

@@ -3,12 +3,15 @@
  * known.c - what is known to differ, and what is allowed to: deviation files and profiles.
  *
  * A deviation file has lines "CASE SINCE REASON": CASE is a pattern as on the command line, SINCE a date or a
- * version. '#' begins a comment.
+ * version. '#' begins a comment. With rule:ID in the place of CASE the line is about all cases in which that rule of
+ * the wire was broken, and nothing else was wrong.
  */
 #include "conform.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+#include "vs/monitor.h"
 
 static char *word(char **at)
 {
@@ -51,6 +54,11 @@ int vc_known_read(struct vc_known *k, const char *path)
 			vc_complain("%s:%zu: a line says CASE SINCE REASON", path, number);
 			return VC_USAGE;
 		}
+		if (strncmp(k->line[k->n].pattern, "rule:", 5) == 0 &&
+		    vs_rule_by_id(k->line[k->n].pattern + 5) == VS_RULE_NONE) {
+			vc_complain("%s:%zu: there is no rule %s", path, number, k->line[k->n].pattern + 5);
+			return VC_USAGE;
+		}
 		k->n++;
 	}
 	return VC_OK;
@@ -62,10 +70,45 @@ void vc_known_free(struct vc_known *k)
 	free(k->text);
 }
 
+static bool knows_rule(struct vc_known *k, const char *id, size_t *line)
+{
+	for (size_t i = 0; i < k->n; i++) {
+		if (strncmp(k->line[i].pattern, "rule:", 5) != 0 || strcmp(k->line[i].pattern + 5, id) != 0)
+			continue;
+		*line = i;
+		return k->line[i].used = true;
+	}
+	return false;
+}
+
+/* Rules of the wire alone were broken, and each is one that is known to be. */
+static bool knows_rules(struct vc_known *k, const json_t *r, size_t *line)
+{
+	const json_t *rules = json_object_get(r, "rules"), *rule;
+	size_t i;
+
+	json_array_foreach (rules, i, rule)
+		if (!knows_rule(k, json_string_value(rule), line))
+			return false;
+	return json_array_size(rules) > 0;
+}
+
+static void as_known(const struct vc_known *k, size_t line, enum vc_verdict to, json_t *r)
+{
+	char reason[2 * VS_DRILL_TEXT];
+
+	(void)snprintf(reason, sizeof(reason), "%s (known since %s: %s)%s%s",
+		       to == VC_XFAIL ? "fails as it is known to" : "holds, and is known not to", k->line[line].since,
+		       k->line[line].reason, vc_text(r, "reason")[0] != '\0' ? ": " : "", vc_text(r, "reason"));
+	(void)json_object_set_new(r, "verdict", json_string(vc_verdict_name(to)));
+	(void)json_object_set_new(r, "reason", json_string(reason));
+}
+
 void vc_known_apply(struct vc_known *k, json_t *r)
 {
 	enum vc_verdict v = vc_verdict_by_name(vc_text(r, "verdict")), to;
-	char name[VC_NAME], reason[2 * VS_DRILL_TEXT];
+	char name[VC_NAME];
+	size_t line = 0;
 
 	vc_result_name(r, name);
 	for (size_t i = 0; i < k->n; i++) {
@@ -81,14 +124,11 @@ void vc_known_apply(struct vc_known *k, json_t *r)
 			to = VC_XPASS;
 		else
 			return;
-		(void)snprintf(reason, sizeof(reason), "%s (known since %s: %s)%s%s",
-			       to == VC_XFAIL ? "fails as it is known to" : "holds, and is known not to",
-			       k->line[i].since, k->line[i].reason, vc_text(r, "reason")[0] != '\0' ? ": " : "",
-			       vc_text(r, "reason"));
-		(void)json_object_set_new(r, "verdict", json_string(vc_verdict_name(to)));
-		(void)json_object_set_new(r, "reason", json_string(reason));
+		as_known(k, i, to, r);
 		return;
 	}
+	if (knows_rules(k, r, &line))
+		as_known(k, line, VC_XFAIL, r);
 }
 
 int vc_profile_write(const json_t *report, const char *path)

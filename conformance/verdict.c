@@ -165,6 +165,7 @@ static void violation(const struct vc_case *c, const struct vc_violation *v, str
 	if (!v->found || (c->d != NULL && vs_drill_waives(c->d, "monitor")))
 		return;
 	out->verdict = vc_class(c) == 'R' ? VC_WARN : VC_FAIL;
+	out->by_rule = true;
 	(void)snprintf(out->reason, sizeof(out->reason), "breaks a rule of the wire, %s%s%s%s: %s", v->rule,
 		       v->clause[0] != '\0' ? " (" : "", v->clause, v->clause[0] != '\0' ? ")" : "", v->text);
 }

@@ -98,6 +98,16 @@ t 0 "known to fail, and holds" "1 XPASS" --deviations "$tmp/known" RSP-017
 printf 'RSP-017\n' >"$tmp/known"
 t 2 "a deviation file that is wrong" "known:1: a line says CASE SINCE REASON" --deviations "$tmp/known" RSP-017
 
+odd=(--device sim:deviation=ackreq_unreliable UD-012)
+expect 1 "a rule of the wire that is broken" "breaks a rule of the wire, ackreq_unreliable" "${odd[@]}"
+printf 'rule:ackreq_unreliable 2024-10 "it is known"\n' >"$tmp/known"
+expect 0 "a rule that is known to be broken" "1 XFAIL" --deviations "$tmp/known" "${odd[@]}"
+expect 1 "and nothing else is known by that" " FAIL" --deviations "$tmp/known" --device sim:deviation=rnr_early RTO-031
+printf 'rule:icrc_bad 2024-10 "it is known"\n' >"$tmp/known"
+expect 1 "another rule is known to be broken" "1 FAIL" --deviations "$tmp/known" "${odd[@]}"
+printf 'rule:nonesuch x y\n' >"$tmp/known"
+t 2 "a rule that is none" "known:1: there is no rule nonesuch" --deviations "$tmp/known" RSP-017
+
 script QPS-001 N 'dut statte RESET'
 t 1 "a wrong script is an ERROR" "1 ERROR" QPS-001
 t 1 "a wrong script costs itself alone" "1 PASS, 1 ERROR" QPS-001 RSP-017
