@@ -96,7 +96,7 @@ void rec_hook(struct ibv_context *context)
 	}
 	pthread_mutex_unlock(&lock);
 	if (i >= 0)
-		rec_text(REC_OPEN, context, context->device != NULL ? ibv_get_device_name(context->device) : "");
+		rec_text(REC_OPEN, context, context->device != NULL ? context->device->name : "");
 }
 
 /* ---- numbers for completion queues ---- */

@@ -5,10 +5,11 @@ RECORD_LIB  := $(VERBS_DIR)/libvs-record.so
 ALL           += $(RECORD_LIB)
 INSTALL_FILES += $(RECORD_LIB):lib/verbscope/libvs-record.so
 
-# It stands in front of libibverbs and librdmacm, whichever a program has: it is linked with neither.
+# It stands in front of libibverbs and librdmacm, whichever a program has: it is linked with neither, and must need neither
+# to be loaded (-z defs), since programs without them get it, too, and a package binds all symbols at once.
 $(RECORD_LIB): $(call obj,$(RECORD_SRCS) transport/cli/number.c)
 	@mkdir -p $(@D)
-	$(CC) -std=gnu11 $(OPT) $(SANFLAGS) $(LDFLAGS) -fPIC -shared -Wl,-soname,libvs-record.so -o $@ $^ -ldl -lpthread
+	$(CC) -std=gnu11 $(OPT) $(SANFLAGS) $(LDFLAGS) -fPIC -shared -Wl,-soname,libvs-record.so $(if $(SAN),,-z defs) -o $@ $^ -ldl -lpthread
 
 # A plain program to be traced and harmed.
 VICTIM := $(B)/tests/victim

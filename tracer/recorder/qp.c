@@ -72,6 +72,15 @@ EXPORT struct ibv_qp *ibv_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *
 	return qp;
 }
 
+/* Found like the others, so that the library loads in programs without libibverbs. */
+static void hook_extended(struct ibv_qp *qp)
+{
+	static struct ibv_qp_ex *(*to_extended)(struct ibv_qp *);
+
+	if (rec_real(&to_extended, "ibv_qp_to_qp_ex"))
+		rec_wr_hook(to_extended(qp));
+}
+
 /* The old attributes are the beginning of the new ones. */
 struct ibv_qp *rec_create_qp_ex(struct ibv_context *context, struct ibv_qp_init_attr_ex *attr)
 {
@@ -94,7 +103,7 @@ struct ibv_qp *rec_create_qp_ex(struct ibv_context *context, struct ibv_qp_init_
 	memcpy(&old, attr, sizeof(old));
 	rec_created_qp(qp, &old, error);
 	if (qp != NULL && rec_on() && (attr->comp_mask & IBV_QP_INIT_ATTR_SEND_OPS_FLAGS) != 0)
-		rec_wr_hook(ibv_qp_to_qp_ex(qp));
+		hook_extended(qp);
 	if (qp == NULL)
 		errno = error;
 	return qp;
