@@ -1,11 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
 #
-# check-deb.sh - inside the fresh root of check-fresh.sh: the packages of /debs are installed by apt, every program, tshark,
+# check-deb.sh - inside the fresh root that check-fresh.sh --deb makes: the packages of /debs are installed by apt, every program, tshark,
 # Wireshark and the libraries are used as an ordinary user, then all is removed again: nothing of it may be left.
 set -euo pipefail
 export DEBIAN_FRONTEND=noninteractive
-umount -l /old && rmdir /old
 passed=0 failed=0
 capture=/tmp/loss.pcap
 

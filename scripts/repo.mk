@@ -125,9 +125,13 @@ check-deviations: $(UNIT_TESTS) all ## every deviation turns the rows red that d
 deviations-table: all ## writes conformance/deviations.md: which rows each deviation turns red
 	@scripts/conform-deviations.sh --table $(B) conformance/deviations.md
 
-check-fresh: ## clone, make demo and make check-unit in a fresh Debian root (needs root)
+check-fresh: ## clone, make demo, make check-unit in fresh Debian roots: as root, with sudo, without network (needs root)
 	@scripts/deps.sh fresh
 	@scripts/check-fresh.sh
+
+check-fresh-whole: ## the same with make check, which takes half an hour more
+	@scripts/deps.sh fresh
+	@scripts/check-fresh.sh --whole
 
 ##@ Style
 
@@ -233,7 +237,7 @@ deb: ## build Debian packages in $(B)/deb, of the last commit
 check-deb: ## build them, install and use them in a fresh Debian root as an ordinary user, remove them (needs root)
 	@scripts/deps.sh build deb fresh
 	@scripts/deb.sh '$(MAKE)' $(B) $(VERSION) $(JOBS)
-	@FRESH_INSIDE=scripts/check-deb.sh FRESH_DEBS=$(B)/deb scripts/check-fresh.sh
+	@scripts/check-fresh.sh --deb $(B)/deb
 
 dist: ## pack the sources: $(B)/verbscope-$(VERSION).tar.gz
 	@scripts/dist.sh $(B) $(VERSION)
@@ -249,5 +253,5 @@ help: ## this list
 FORCE:
 
 .PHONY: FORCE demo check check-long fuzz-minute deps check-programs check-unit check-deps check-spdx check-scripts check-install check-pure check-clang clang-programs check-asan check-fuzz fuzzers-quick \
-	check-deviations deviations-table check-fresh format format-check lint lint-quick lint-psn lint-shell lint-man lint-cppcheck lint-tidy objects fuzz fuzz-programs fuzzers install \
+	check-deviations deviations-table check-fresh check-fresh-whole format format-check lint lint-quick lint-psn lint-shell lint-man lint-cppcheck lint-tidy objects fuzz fuzz-programs fuzzers install \
 	uninstall shared deb check-deb dist check-docs check-docs-long check-reference reference check-completion doctor help
