@@ -66,6 +66,7 @@ include conformance/module.mk
 include labs/module.mk
 include tracer/module.mk
 include tracer/recorder/module.mk
+include bench/module.mk
 
 $(B)/obj/%.o: %.c
 	@mkdir -p $(@D)

@@ -51,10 +51,10 @@ pcaps: $(PCAP_BIN) ## makes the capture library anew from pcaps/scenarios
 
 bench-check: all $(B)/tests/mkbench ## processor time of vs-pcap check against tshark's built-in dissector
 	@scripts/deps.sh bench
-	@pcaps/tests/bench_check.sh $(B)
+	@pcaps/tests/bench_check.sh $(B) 200000 $(or $(ROUNDS),5)
 
 bench-replay: all $(PCAP_CMP) ## rate of vs-pcap replay against tcpreplay -t, in one run (needs root)
 	@scripts/deps.sh bench
-	@pcaps/tests/bench_replay.sh $(B)
+	@pcaps/tests/bench_replay.sh $(B) $(or $(ROUNDS),5)
 
 .PHONY: check-pcap check-pcap-gen check-pcap-check check-pcap-annotate check-pcap-two check-pcaps pcaps bench-check bench-replay

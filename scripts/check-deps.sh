@@ -37,6 +37,7 @@ conformance-tests: conformance tests
 dissector-tests: dissector wire event monitor io
 pcaps-tests: wire io
 tracer-tests: tracer drill tests
+bench: cli
 EOF
 }
 

@@ -18,6 +18,8 @@ build=$(cd "${1:?which build folder?}" && pwd) kernel=${2:?which kernel?} rounds
 here=$(cd "$(dirname "$0")" && pwd)
 # shellcheck source=guest.sh
 . "$here/guest.sh"
+# shellcheck source=bench/figures.sh
+. "$here/../../bench/figures.sh"
 tmp=$(mktemp -d)
 trap 'guest_kill; rm -rf "$tmp"' EXIT
 trap 'exit 130' INT
@@ -76,6 +78,7 @@ tcp() { pair "/usr/bin/ip netns exec a iperf3 -s -1" "/usr/bin/ip netns exec b i
 
 # A program that failed has no figure.
 keep() { # name, value
+	printf '%s\n' "${2:--}" >>"$tmp/$(tr / _ <<<"$1")" # of all rounds, for the report
 	[[ -v values[$1] ]] || { names+=("$1") && values[$1]=''; }
 	[[ $2 =~ [1-9] ]] || return 0
 	values[$1]+=" $2"
@@ -148,5 +151,19 @@ for name in "${names[@]}"; do
 		printf "%-30s %10s %10s %8s %8s %s\n", w[1], (a ? sprintf("%.2f", a) : "?"), (b ? sprintf("%.2f", b) : "?"),
 		       (a && b ? sprintf("%.2f", a / b) : "?"), (w[2] == "MB/s" && a && t ? sprintf("%.2f", a / t) : ""), w[2]
 	}' ;;
+	esac
+done
+
+# ---- for the report ----
+
+for name in "${names[@]}"; do
+	case $name in
+	*'|ref0')
+		IFS='|' read -r what unit _ <<<"$name"
+		better="more"
+		[ "$unit" != us ] || better="less"
+		file=$tmp/$(tr / _ <<<"$name")
+		figure "$what ($kernel)" "$unit" median better=$better peer="rxe" peer_values="${file%ref0}rxe" <"$file"
+		;;
 	esac
 done

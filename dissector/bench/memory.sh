@@ -10,6 +10,8 @@
 set -u
 # shellcheck source=dissector/tests/lib.sh
 . "$(dirname "$0")/../tests/lib.sh"
+# shellcheck source=bench/figures.sh
+. "$(dirname "$0")/../../bench/figures.sh"
 
 packets=${1:-1000000} most=${VS_BYTES_MAX:-64}
 need "$TSHARK" awk
@@ -38,3 +40,11 @@ awk -v with="$with" -v without="$without" -v packets="$packets" -v most="$most" 
 		packets, with / 1024, without / 1024, bytes, most
 	exit bytes > most
 }'
+rc=$?
+[ $rc != 2 ] || exit 2
+bytes=$(awk -v with="$with" -v without="$without" -v packets="$packets" 'BEGIN { print (with - without) * 1024 / packets }')
+figure_once "memory of the analysis for each packet" bytes "$bytes" better=less aim="$most"
+figure_once "tshark reads $packets packets" MiB "$(awk -v kb="$with" 'BEGIN { print kb / 1024 }')" better=less \
+	peer="without the analysis" peer_value="$(awk -v kb="$without" 'BEGIN { print kb / 1024 }')"
+[ $rc = 0 ] || missed "more than $most bytes for each packet"
+exit $rc

@@ -65,7 +65,7 @@ fuzz-dissector: all $(MUTATE) $(MKULP) ## more of it: SECONDS=n (default 600), f
 	@B='$(B)' $(DT)/mutated.sh 50000 $(or $(SEED),1000) $(or $(SECONDS),600)
 
 bench-dissector: all $(MKBENCH) ## packets per second: our plugin, the built-in, plain data
-	@B='$(B)' dissector/bench/bench.sh
+	@B='$(B)' dissector/bench/bench.sh 200000 $(or $(ROUNDS),5)
 
 PEAK := $(B)/tests/peak
 $(PEAK): $(call obj,dissector/bench/peak.c)

@@ -8,6 +8,8 @@
 #   bench_check.sh BUILD_FOLDER [PACKETS [ROUNDS]]
 set -euo pipefail
 export LC_ALL=C
+# shellcheck source=bench/figures.sh
+. "$(dirname "$0")/../../bench/figures.sh"
 build=${1:?which build folder?} packets=${2:-200000} rounds=${3:-5} minimum=${VS_BENCH_MIN:-10}
 capture=$build/bench-$packets.pcap
 command -v tshark >/dev/null || { echo "skip bench-check: tshark is missing" && exit 0; }
@@ -33,7 +35,17 @@ a=$(printf '%s\n' "${ours[@]}" | least) b=$(printf '%s\n' "${theirs[@]}" | least
 awk -v a="$a" -v b="$b" -v n="$packets" -v min="$minimum" 'BEGIN {
 	printf "%d packets: vs-pcap check %.2f s, tshark built-in %.2f s of processor time: %.1f times as fast\n", n, a, b, b / a
 	exit b / a < min
-}'
+}' || slow=yes
+tmp=$(mktemp -d)
+trap 'rm -rf "$tmp"' EXIT
+rates() { awk -v n="$packets" '$1 > 0 { print n / $1 }'; }
+printf '%s\n' "${theirs[@]}" | rates >"$tmp/theirs"
+printf '%s\n' "${ours[@]}" | rates | figure "packets per second of processor time" packets/s most better=more \
+	peer="tshark's built-in" peer_values="$tmp/theirs" aim_ratio="$minimum"
+if [ -n "${slow:-}" ]; then
+	missed "less than $minimum times as fast as tshark"
+	exit 1
+fi
 
 # ---- memory ----
 
@@ -58,4 +70,11 @@ few=$(peak "$packets") many=$(peak $((10 * packets)))
 awk -v few="$few" -v many="$many" -v n="$packets" 'BEGIN {
 	printf "memory: %.1f MB for %d packets, %.1f MB for %d\n", few / 1024, n, many / 1024, 10 * n
 	exit many > 3 * few
-}'
+}' || more=yes
+for n in "$packets:$few" "$((10 * packets)):$many"; do
+	figure_once "memory for ${n%:*} packets" MB "$(awk -v kb="${n#*:}" 'BEGIN { print kb / 1024 }')" better=less
+done
+if [ -n "${more:-}" ]; then
+	missed "ten times as many packets take more than three times the memory"
+	exit 1
+fi

@@ -8,6 +8,8 @@
 set -euo pipefail
 export LC_ALL=C
 build=$(cd "${1:?which build folder?}" && pwd) rounds=${2:-5} calls=${3:-10000000}
+# shellcheck source=bench/figures.sh
+. "$(dirname "$0")/../../bench/figures.sh"
 run=$build/bin/vs-run trace=$build/bin/vs-trace recorder=$build/lib/verbscope/libvs-record.so
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
@@ -69,3 +71,21 @@ row lat 'ib_write_lat, us'
 row bw8 'ib_send_bw 8 B, MB/s'
 row bw64k 'ib_send_bw 64 KiB, MB/s'
 printf 'memory of a process after %s calls: %s kB, after 100000: %s kB\n' "$calls" "$large" "$small"
+
+# ---- for the report ----
+
+compared() { # name of the values, how they were made, what, unit, better
+	[ ! -s "$tmp/$1.plain" ] || figure "$3" "$4" median better="$5" peer="not recorded" peer_values="$tmp/$1.plain" <"$tmp/$1.$2"
+}
+touch "$tmp"/{lat,bw8,bw64k}.{light,full}
+compared post light 'ibv_post_recv, processor time' ns less
+compared poll light 'ibv_poll_cq, processor time' ns less
+for how in light full; do
+	what='calls'
+	[ $how = light ] || what='calls and packets'
+	compared lat $how "ib_write_lat, $what" µs less
+	compared bw8 $how "ib_send_bw 8 bytes, $what" MB/s more
+	compared bw64k $how "ib_send_bw 64 KiB, $what" MB/s more
+done
+figure_once "memory after $calls calls" MB "$(awk -v kb="$large" 'BEGIN { print kb / 1024 }')" better=less peer="after 100000" \
+	peer_value="$(awk -v kb="$small" 'BEGIN { print kb / 1024 }')"

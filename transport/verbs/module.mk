@@ -158,6 +158,6 @@ check-tsan: ## the verbs device under ThreadSanitizer
 
 bench-ref0: $(VERBS_LIB) $(RUN_BIN) ## speed of ref0 against iperf3 TCP over loopback, in one run
 	@scripts/deps.sh apps bench
-	@transport/verbs/tests/bench.sh $(B)
+	@transport/verbs/tests/bench.sh $(B) $(or $(ROUNDS),3)
 
 .PHONY: cm-capture check-apps check-verbs check-sim-wire check-hostile check-soak-ref0 soak-ref0 check-tsan bench-ref0

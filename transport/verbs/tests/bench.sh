@@ -8,10 +8,18 @@ set -euo pipefail
 export LC_ALL=C
 build=$(cd "${1:?which build folder?}" && pwd) rounds=${2:-3}
 run=$build/bin/vs-run
+# shellcheck source=bench/figures.sh
+. "$(dirname "$0")/../../../bench/figures.sh"
+for tool in iperf3 ib_write_bw; do
+	command -v $tool >/dev/null || { echo "skip bench-ref0: $tool is missing" && exit 0; }
+done
 declare -A best
 names=()
+tmp=$(mktemp -d)
+trap 'rm -rf "$tmp"' EXIT
 
 better() { # more|less, name, value
+	printf '%s\n' "${3:--}" >>"$tmp/$2" # of all rounds, for the report
 	[ -n "$3" ] || return 0
 	[[ -v best[$2] ]] || names+=("$2")
 	if [[ ! -v best[$2] ]] || awk -v a="$3" -v b="${best[$2]}" -v how="$1" 'BEGIN { exit !(how == "more" ? a > b : a < b) }'; then
@@ -57,3 +65,17 @@ for name in "${names[@]}"; do
 	*) awk -v n="$name" -v v="${best[$name]}" 'BEGIN { printf "%-28s %12.10g\n", n, v }' ;;
 	esac
 done
+
+# ---- for the report ----
+
+for size in 4096 65536 1048576; do
+	for op in write read send; do
+		aim=()
+		[ "$op$size" != write65536 ] || aim=(aim_ratio=0.8)
+		figure "ib_${op}_bw, $size bytes" MB/s most better=more peer="one TCP stream" peer_values="$tmp/TCP stream" "${aim[@]}" \
+			<"$tmp/ib_${op}_bw, $size bytes"
+	done
+done
+figure "8-byte WRITEs" 1/s most better=more aim=400000 <"$tmp/8-byte WRITEs per second"
+figure "ib_send_lat, typical" µs least better=less aim=12 <"$tmp/ib_send_lat, typical, us"
+figure "ib_write_lat, typical" µs least better=less <"$tmp/ib_write_lat, typical, us"
