@@ -145,7 +145,7 @@ for name in glob.glob(tmp + "/t/*-server-*.vst"):
     arrivals = [e for e in lines[1:] if e["ev"] == "pkt:rx"]
     if arrivals:
         e = arrivals[len(arrivals) // 2]
-        e["t"] = str(int(e["t"]) - 300000)
+        e["t"] = str(int(e["t"]) - 5000000)
     with open(tmp + "/early/" + name.split("/")[-1], "w") as out:
         for e in lines[:1] + sorted(lines[1:], key=lambda e: int(e["t"])):
             out.write(json.dumps(e) + "\n")
