@@ -53,6 +53,7 @@ expect() { # claim, exit code, last line, command...
 		printf 'FAILED  %s: exit %s, printed:\n%s\n' "$claim" $rc "$out"
 	fi
 }
+unset RESULTS # of the check that runs this one
 steps() { env MAKE="$tmp/make" B="$tmp/b" STEP_TIMEOUT=1 "$scripts/check.sh" "$@"; }
 fuzz() { "$scripts/fuzz.sh" "$tmp/b" "$tmp/b/fuzz" 1 2 "$@"; }
 
