@@ -62,50 +62,129 @@ static unsigned add_libraries(const struct vl_lab *lab, struct libraries *l, cha
 	return n;
 }
 
+/* The words of a command of the compiler. */
+struct command {
+	char *argv[48];
+	unsigned n;
+	char include[PATH_MAX + 32], own[PATH_MAX + 32], flags[256], words[256];
+	struct libraries libs;
+};
+
 /* Warnings are part of the lesson; the compiler's own words are shown. VS_LAB_CFLAGS: more of them. */
-static bool compile(const struct vl_lab *lab, const char *source, const char *binary, bool unit, bool quiet)
+static void begin(struct command *c, const struct vl_lab *lab)
 {
 	const char *cc = getenv("CC") != NULL ? getenv("CC") : "cc", *more = getenv("VS_LAB_CFLAGS");
-	char include[PATH_MAX + 32], own[PATH_MAX + 32], check[PATH_MAX], pattern[PATH_MAX], flags[256], *save = NULL;
-	struct libraries libs;
-	char *argv[48], name[PATH_MAX];
-	unsigned n = 0;
+	char *save = NULL;
+
+	c->n = 0;
+	(void)snprintf(c->include, sizeof(c->include), "-I%s/../include", lab->dir);
+	(void)snprintf(c->own, sizeof(c->own), "-I%s", lab->dir);
+	(void)snprintf(c->flags, sizeof(c->flags), "%s -std=c11 -D_DEFAULT_SOURCE -Wall -Wextra -g -O1 %s", cc,
+		       more != NULL ? more : "");
+	(void)snprintf(c->words, sizeof(c->words), "%s", c->flags);
+	for (char *w = strtok_r(c->words, " ", &save); w != NULL && c->n < 24; w = strtok_r(NULL, " ", &save))
+		c->argv[c->n++] = w;
+	c->argv[c->n++] = c->include;
+	c->argv[c->n++] = c->own;
+}
+
+static void add(struct command *c, const char *word)
+{
+	if (c->n < 44)
+		c->argv[c->n++] = (char *)(uintptr_t)word;
+}
+
+static bool end(struct command *c, const char *out, bool quiet)
+{
+	add(c, "-o");
+	add(c, out);
+	c->argv[c->n] = NULL;
+	return vl_run(c->argv, quiet ? "/dev/null" : NULL) == 0;
+}
+
+static uint32_t digest(uint32_t h, const char *text)
+{
+	for (; text != NULL && *text != '\0'; text++)
+		h = (h ^ (uint8_t)*text) * 16777619u;
+	return h;
+}
+
+/*
+ * The check of a unit, compiled once: most of what the compiler has to do would be the same each time. It is kept in
+ * the folder of the work, under a name that says from what it was made.
+ */
+static bool check_object(const struct vl_lab *lab, const char *dir, char object[PATH_MAX], bool quiet)
+{
+	char path[PATH_MAX + 32], part[PATH_MAX];
+	uint32_t h = 2166136261u;
+	glob_t g = {.gl_pathc = 0};
+	struct command c;
+
+	begin(&c, lab);
+	(void)snprintf(path, sizeof(path), "%s/*.[ch]", lab->dir);
+	if (glob(path, 0, NULL, &g) != 0)
+		return false;
+	(void)snprintf(path, sizeof(path), "%s/../include/*.h", lab->dir);
+	(void)glob(path, GLOB_APPEND, NULL, &g);
+	h = digest(h, c.flags);
+	for (size_t i = 0; i < g.gl_pathc; i++) {
+		char *text = vl_read(g.gl_pathv[i], NULL);
+
+		h = digest(h, text);
+		free(text);
+	}
+	globfree(&g);
+	(void)snprintf(object, PATH_MAX, "%.*s/.check-%08x.o", PATH_MAX - 32, dir, h);
+	if (vl_exists(object))
+		return true;
+	(void)snprintf(part, sizeof(part), "%.*s.part", PATH_MAX - 8, object);
+	(void)snprintf(path, sizeof(path), "%s/check.c", lab->dir);
+	add(&c, "-c");
+	add(&c, path);
+	return end(&c, part, quiet) && rename(part, object) == 0;
+}
+
+/* All that a scoreboard consists of, but the starter. */
+static void add_scoreboard(struct command *c, const struct vl_lab *lab, glob_t *g)
+{
+	char pattern[PATH_MAX + 32];
+
+	(void)snprintf(pattern, sizeof(pattern), "%s/*.c", lab->dir);
+	if (glob(pattern, 0, NULL, g) != 0)
+		return;
+	for (size_t i = 0; i < g->gl_pathc; i++)
+		if (strcmp(strrchr(g->gl_pathv[i], '/'), "/starter.c") != 0)
+			add(c, g->gl_pathv[i]);
+}
+
+/* `check`: the compiled check of a unit, or NULL. */
+static bool compile(const struct vl_lab *lab, const char *source, const char *binary, const char *check, bool quiet)
+{
+	struct command c;
 	glob_t g = {.gl_pathc = 0};
 	bool good;
 
-	(void)snprintf(include, sizeof(include), "-I%s/../include", lab->dir);
-	(void)snprintf(own, sizeof(own), "-I%s", lab->dir);
-	(void)snprintf(check, sizeof(check), "%.*s/check.c", PATH_MAX - 16, lab->dir);
-	(void)snprintf(pattern, sizeof(pattern), "%.*s/*.c", PATH_MAX - 16, lab->dir);
-	(void)snprintf(flags, sizeof(flags), "%s -std=c11 -D_DEFAULT_SOURCE -Wall -Wextra -g -O1 %s", cc,
-		       more != NULL ? more : "");
-	(void)snprintf(name, sizeof(name), "%s", source);
-	for (char *w = strtok_r(flags, " ", &save); w != NULL && n < 24; w = strtok_r(NULL, " ", &save))
-		argv[n++] = w;
-	argv[n++] = include;
-	argv[n++] = own;
-	argv[n++] = "-o";
-	argv[n++] = (char *)(uintptr_t)binary;
-	argv[n++] = name;
-	if (vl_is(lab, "scoreboard") && glob(pattern, 0, NULL, &g) == 0) {
-		for (size_t i = 0; i < g.gl_pathc && n < 40; i++)
-			if (strcmp(strrchr(g.gl_pathv[i], '/'), "/starter.c") != 0)
-				argv[n++] = g.gl_pathv[i];
-	} else if (unit) {
-		argv[n++] = check;
-	}
-	if (!unit)
-		argv[n++] = "-libverbs";
-	n = add_libraries(lab, &libs, argv, n);
-	argv[n] = NULL;
-	good = vl_run(argv, quiet ? "/dev/null" : NULL) == 0;
+	begin(&c, lab);
+	add(&c, source);
+	if (vl_is(lab, "scoreboard"))
+		add_scoreboard(&c, lab, &g);
+	if (check != NULL)
+		add(&c, check);
+	else
+		add(&c, "-libverbs");
+	c.n = add_libraries(lab, &c.libs, c.argv, c.n);
+	good = end(&c, binary, quiet);
 	globfree(&g);
 	return good;
 }
 
-bool vl_compile(const struct vl_lab *lab, const char *source, const char *binary, bool quiet)
+bool vl_compile(const struct vl_lab *lab, const char *source, const char *binary, const char *work, bool quiet)
 {
-	return compile(lab, source, binary, strcmp(lab->kind, "unit") == 0, quiet);
+	char object[PATH_MAX];
+
+	if (!vl_is(lab, "unit"))
+		return compile(lab, source, binary, NULL, quiet);
+	return check_object(lab, work, object, quiet) && compile(lab, source, binary, object, quiet);
 }
 
 bool vl_compile_observed(const struct vl_lab *lab, const char *binary)
@@ -113,7 +192,7 @@ bool vl_compile_observed(const struct vl_lab *lab, const char *binary)
 	char source[PATH_MAX];
 
 	(void)snprintf(source, sizeof(source), "%.*s/observe.c", PATH_MAX - 16, lab->dir);
-	return vl_is_newer(binary, source) || compile(lab, source, binary, false, false);
+	return vl_is_newer(binary, source) || compile(lab, source, binary, NULL, false);
 }
 
 void vl_arguments(char *text, const char *binary, uint32_t seed, char seed_text[16], char *argv[32])

@@ -354,7 +354,7 @@ int vl_check(struct vl_session *s, const struct vl_lab *lab)
 {
 	struct checking c = {.s = s, .lab = lab, .e = vl_entry(&s->progress, lab->id)};
 	struct vl_question q[VL_QUESTIONS];
-	char source[PATH_MAX];
+	char source[PATH_MAX], work[PATH_MAX];
 	bool holds, warmup = strcmp(lab->kind, "warmup") == 0;
 
 	if (!c.e->started) {
@@ -366,11 +366,12 @@ int vl_check(struct vl_session *s, const struct vl_lab *lab)
 	if (vl_is(lab, "forensics"))
 		return check_findings(s, lab, c.e);
 	vl_work(s, lab, "lab.c", source);
+	vl_work(s, lab, "", work);
 	vl_work(s, lab, "lab.bin", c.binary);
 	vl_traces(s, lab, NULL, &c.traces);
 	if (!warmup && !predicted(s, lab, q))
 		return VL_OPEN;
-	if (!vl_is_newer(c.binary, source) && !vl_compile(lab, source, c.binary, false)) {
+	if (!vl_is_newer(c.binary, source) && !vl_compile(lab, source, c.binary, work, false)) {
 		printf(T("Lab %s: lab.c does not compile.\n", "실습 %s: lab.c가 컴파일되지 않습니다.\n"), lab->id);
 		return VL_OPEN;
 	}

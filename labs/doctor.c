@@ -32,7 +32,7 @@ static void try_program(const char *dir)
 
 	(void)snprintf(source, sizeof(source), "%.*s/tiny.c", PATH_MAX - 16, dir);
 	(void)snprintf(binary, sizeof(binary), "%.*s/tiny", PATH_MAX - 16, dir);
-	compiled = vl_write(source, tiny, strlen(tiny)) && vl_compile(&lab, source, binary, true);
+	compiled = vl_write(source, tiny, strlen(tiny)) && vl_compile(&lab, source, binary, NULL, true);
 	say(compiled, T("a C compiler and the headers of libibverbs", "C 컴파일러와 libibverbs 헤더"),
 	    T("apt-get install gcc libc6-dev libibverbs-dev", "apt-get install gcc libc6-dev libibverbs-dev"));
 	say(vl_beside("vs-run", vs_run), "vs-run",

@@ -66,6 +66,21 @@ static bool locale_is_korean(void)
 	return false;
 }
 
+/* On a terminal: a Korean syllable is three bytes and takes two columns. */
+static int columns(const char *text)
+{
+	int n = 0;
+
+	for (; *text != '\0'; text++)
+		n += ((unsigned char)*text & 0xc0) == 0x80 ? 0 : (unsigned char)*text < 0x80 ? 1 : 2;
+	return n;
+}
+
+static const char *track(const char *tracks)
+{
+	return strcmp(tracks, "both") == 0 ? T("both", "공통") : strcmp(tracks, "app") == 0 ? T("app", "앱") : tracks;
+}
+
 int vl_list(struct vl_session *s)
 {
 	unsigned done = 0;
@@ -74,10 +89,11 @@ int vl_list(struct vl_session *s)
 		const struct vl_lab *l = &s->lab[i];
 		const struct vl_entry *e = vl_entry(&s->progress, l->id);
 		const char *state = e->passed ? T("done", "완료") : e->started ? T("begun", "진행") : T("-", "-");
+		const char *whom = track(l->tracks);
 
 		done += e->passed;
-		printf("  %s  %-6s %3u %s  %-4s  %s\n", l->id, state, l->minutes, T("min", "분"), l->tracks,
-		       l->title[vl_korean]);
+		printf("  %s  %s%*s %3u %s  %s%*s  %s\n", l->id, state, 6 - columns(state), "", l->minutes,
+		       T("min", "분"), whom, 4 - columns(whom), "", l->title[vl_korean]);
 	}
 	printf(T("%u of %u done. Begin with: vs-lab start %s\n", "완료 %u / 전체 %u. 다음: vs-lab start %s\n"), done,
 	       s->n, done < s->n ? s->lab[done].id : s->lab[0].id);

@@ -71,7 +71,7 @@ static bool put_captures(struct vl_session *s, const struct vl_lab *lab)
 /* A run of the solution, in a folder of its own that goes again. */
 static bool compute(struct vl_session *s, const struct vl_lab *lab)
 {
-	char dir[VS_PROGRAM_PATH], source[PATH_MAX], binary[VS_PROGRAM_PATH + 16];
+	char dir[VS_PROGRAM_PATH], work[PATH_MAX], source[PATH_MAX], binary[VS_PROGRAM_PATH + 16];
 	struct vl_traces t = {.trace = ""};
 	struct vl_truth truth[VL_QUESTIONS];
 	struct vs_program p = {.record = NULL};
@@ -87,7 +87,8 @@ static bool compute(struct vl_session *s, const struct vl_lab *lab)
 	(void)snprintf(source, sizeof(source), "%.*s/solution/solution.c", PATH_MAX - 32, lab->dir);
 	(void)snprintf(binary, sizeof(binary), "%s/solution", dir);
 	vl_traces(s, lab, dir, &t);
-	good = lab->observed ? vl_compile_observed(lab, binary) : vl_compile(lab, source, binary, true);
+	vl_work(s, lab, "", work);
+	good = lab->observed ? vl_compile_observed(lab, binary) : vl_compile(lab, source, binary, work, true);
 	if (!good)
 		vl_complain(T("a program can't be compiled here: vs-lab doctor says what is missing",
 			      "여기서는 프로그램을 컴파일할 수 없습니다: vs-lab doctor가 무엇이 없는지 알려 줍니다"));

@@ -159,8 +159,9 @@ bool vl_event_fits(const struct vs_event *ev, const char *filter);
 
 /* ---- build.c ---- */
 
-/* Compiles SOURCE of a lab. False: the compiler's words are on stderr. `quiet`: they are not. */
-bool vl_compile(const struct vl_lab *lab, const char *source, const char *binary, bool quiet);
+/* Compiles SOURCE of a lab; `work` is the folder of the work. False: the compiler's words are on stderr, or, `quiet`,
+ * nowhere. */
+bool vl_compile(const struct vl_lab *lab, const char *source, const char *binary, const char *work, bool quiet);
 /* Runs argv in the foreground, its output to a file (NULL: ours). Its exit code; -1 with a message. */
 int vl_run(char *const argv[], const char *output);
 /* The arguments of a lab's program: words, with $seed filled in. The array is NULL-terminated and points into `text`.

@@ -47,7 +47,9 @@ struct net_config {
 	double start_us[NET_SENDERS];
 	double from_us, end_us;  /* what is measured: goodput from here on; the run ends there */
 	const struct net_cc *cc; /* NULL: nobody reacts, and nothing is marked */
-	const char *capture;     /* a pcap of what reached the hosts, from the first marked packet on; NULL: none */
+	/* A pcap of what reached the hosts, from the first marked packet on (without `cc`: the first NAK); NULL: none.
+	 */
+	const char *capture;
 	unsigned capture_packets;
 	struct net_sample *sample; /* room for what was to be seen every sample_us; NULL: none */
 	unsigned samples;
@@ -92,7 +94,7 @@ struct plot_line {
 	const char *name;
 	const double *x, *y;
 	unsigned n;
-	bool dashed;
+	bool dashed; /* and of the colour that the line before it has */
 };
 struct plot {
 	const char *title, *x_name, *y_name;

@@ -16,7 +16,7 @@
 #define LEFT 70.0
 #define RIGHT 30.0
 #define TOP 50.0
-#define BOTTOM 60.0
+#define BOTTOM 72.0
 #define LEGEND 22.0
 
 static const char *const colours[] = {"#0072b2", "#d55e00", "#009e73", "#cc79a7",
@@ -123,10 +123,20 @@ static void axes(const struct frame *f)
 	text_at(f, WIDTH / 2, 28, "middle", " class=\"title\"", p->title);
 }
 
+/* A dashed line goes with the one before it. */
+static const char *colour_of(const struct plot *p, unsigned i)
+{
+	unsigned n = 0;
+
+	for (unsigned k = 1; k <= i; k++)
+		n += !p->line[k].dashed;
+	return colours[n % COLOURS];
+}
+
 static void line(const struct frame *f, unsigned i)
 {
 	const struct plot_line *l = &f->p->line[i];
-	const char *colour = colours[i % COLOURS], *dash = l->dashed ? " stroke-dasharray=\"6 5\"" : "";
+	const char *colour = colour_of(f->p, i), *dash = l->dashed ? " stroke-dasharray=\"6 5\"" : "";
 	unsigned row = i / 2;
 	double y = f->bottom + BOTTOM + LEGEND * row, x = LEFT + (i % 2) * (WIDTH - LEFT) / 2;
 

@@ -11,16 +11,21 @@
 
 #define CE 3u
 
-/* Frames of a host to the capture: those that reached it, from the first marked one on. */
-static void keep(struct net *net, uint64_t now_ns, bool is_marked, const uint8_t *frame, size_t len)
+/* Frames of a host to the capture: those that reached it, from the first marked one or, of nobody who marks, NAK on. */
+static void keep(struct net *net, uint64_t now_ns, bool begins, const uint8_t *frame, size_t len)
 {
 	struct vs_io_error err;
 
-	net->capture_on |= is_marked;
+	net->capture_on |= begins;
 	if (net->capture == NULL || !net->capture_on || net->captured == net->config->capture_packets)
 		return;
 	net->captured++;
 	(void)vs_writer_put(net->capture, (int64_t)now_ns, frame, (uint32_t)len, (uint32_t)len, &err);
+}
+
+static bool is_nak(const struct vs_pkt *p)
+{
+	return p->bth.opcode == VS_OP_RC_ACKNOWLEDGE && vs_aeth_type(p->ext.aeth.syndrome) == VS_AETH_NAK;
 }
 
 static void data_sent(struct net *net, unsigned i, const struct vs_pkt *p)
@@ -79,7 +84,7 @@ static void tap(void *ctx, uint64_t now_ns, int node, enum vs_tap_where where, e
 		data_sent(net, i, &p);
 		return;
 	}
-	keep(net, now_ns, is_marked, frame, len);
+	keep(net, now_ns, is_marked || (net->config->cc == NULL && is_nak(&p)), frame, len);
 	if (is_marked && i == net->config->senders)
 		marked_came(net, now_ns, &p);
 	else if (p.bth.opcode == VS_OP_CNP && i < net->config->senders)

@@ -113,6 +113,14 @@ static const struct program_object *qp_of(const struct program_target *t, int no
 	return NULL;
 }
 
+/* The queue pair that sent what made this completion: it came of a packet that came, which came of one that left. */
+static uint32_t source_of(const struct program_target *t, const struct vs_event *ev)
+{
+	while (ev->type != VS_EV_PKT_TX && ev->cause > 0 && ev->cause < ev->seq && ev->cause <= t->n)
+		ev = &t->ev[ev->cause - 1];
+	return ev->type == VS_EV_PKT_TX ? ev->qpn : 0;
+}
+
 static void fill_wc(const struct program_target *t, const struct vs_event *ev, struct vs_wc *wc)
 {
 	const struct program_object *q = qp_of(t, program_node(ev->node), ev->qpn);
@@ -127,6 +135,8 @@ static void fill_wc(const struct program_target *t, const struct vs_event *ev, s
 			     .time_ns = ev->t_ns};
 	if (ev->a[4] != 0 || wc->opcode == VS_WC_RECV_RDMA_WITH_IMM)
 		wc->wc_flags |= VS_WC_WITH_IMM;
+	if (wc->opcode >= VS_WC_RECV)
+		wc->src_qp = source_of(t, ev);
 	if (q != NULL && q->init.type == VS_QPT_UD && wc->opcode >= VS_WC_RECV)
 		wc->wc_flags |= VS_WC_GRH; /* the simulated wire is RoCE */
 }

@@ -430,6 +430,39 @@ static bool is_remote(enum vs_wr_opcode op)
 	       op == VS_WR_ATOMIC_CMP_AND_SWP || op == VS_WR_ATOMIC_FETCH_AND_ADD;
 }
 
+/* For whom a datagram is stands in its packet. False: it never left, or the record has no bytes of it. */
+static bool datagram_of(const struct program_target *t, const struct vs_event *post, struct vs_pkt *pkt)
+{
+	struct vs_frame f;
+	size_t frame = 0;
+
+	for (size_t i = 0; i < t->n; i++) {
+		const struct vs_event *ev = &t->ev[i];
+
+		if (ev->type != VS_EV_PKT_TX)
+			continue;
+		if (ev->cause == post->seq)
+			return vs_record_frame(t->p->record, frame, &f) &&
+			       vs_pkt_parse(pkt, f.link, f.ethertype, f.data, f.caplen, f.wirelen, 0) == VS_OK &&
+			       (pkt->hdrs & VS_HDR_DETH) != 0;
+		frame++;
+	}
+	return false;
+}
+
+static int datagram_differs(struct program_target *t, const struct vs_event *post, const struct vs_send_wr *wr)
+{
+	struct vs_pkt p;
+
+	if (!datagram_of(t, post, &p))
+		return VS_OK;
+	if (p.bth.destqp != wr->ud.remote_qpn)
+		return program_differs(t, "the datagram is for QP 0x%x, not 0x%x", p.bth.destqp, wr->ud.remote_qpn);
+	if (p.ext.deth.qkey != wr->ud.remote_qkey && (wr->ud.remote_qkey & 0x80000000u) == 0)
+		return program_differs(t, "the datagram has Q_Key 0x%x, not 0x%x", p.ext.deth.qkey, wr->ud.remote_qkey);
+	return VS_OK;
+}
+
 static int c_post_send(struct dr_target *dt, void *qp, const struct vs_send_wr *wr)
 {
 	struct program_target *t = program_self(dt);
@@ -456,6 +489,8 @@ static int c_post_send(struct dr_target *dt, void *qp, const struct vs_send_wr *
 	if (((unsigned)ev->a[4] ^ wr->flags) & claimed)
 		return program_differs(t, "the flags of the request are 0x%llx, not 0x%x",
 				       (unsigned long long)ev->a[4] & claimed, wr->flags & claimed);
+	if (o->init.type == VS_QPT_UD)
+		(void)datagram_differs(t, ev, wr);
 	return returned(t, o->node, ev, ev->a[5]);
 }
 
