@@ -83,6 +83,7 @@ static const char *track(const char *tracks)
 
 int vl_list(struct vl_session *s)
 {
+	const char *next = NULL;
 	unsigned done = 0;
 
 	for (unsigned i = 0; i < s->n; i++) {
@@ -92,11 +93,15 @@ int vl_list(struct vl_session *s)
 		const char *whom = track(l->tracks);
 
 		done += e->passed;
+		if (next == NULL && !e->passed)
+			next = l->id;
 		printf("  %s  %s%*s %3u %s  %s%*s  %s\n", l->id, state, 6 - columns(state), "", l->minutes,
 		       T("min", "분"), whom, 4 - columns(whom), "", l->title[vl_korean]);
 	}
-	printf(T("%u of %u done. Begin with: vs-lab start %s\n", "완료 %u / 전체 %u. 다음: vs-lab start %s\n"), done,
-	       s->n, done < s->n ? s->lab[done].id : s->lab[0].id);
+	printf(T("%u of %u done.", "완료 %u / 전체 %u."), done, s->n);
+	if (next != NULL)
+		printf(T(" Next: vs-lab start %s", " 다음: vs-lab start %s"), next);
+	putchar('\n');
 	return VL_OK;
 }
 

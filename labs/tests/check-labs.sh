@@ -11,6 +11,8 @@
 #
 #   check-labs.sh BUILD [NN...]
 #
+# TIMES=1 tells how long a check of the solution takes, with the compiler and without (docs/labs.md).
+#
 # Nearly all of the time is the compiler's. With fewer than 20 seeds programs are compiled without optimization, what
 # lab.h includes is read once, and AddressSanitizer is left to the long form.
 set -euo pipefail
@@ -94,6 +96,18 @@ solve() { # seed
 	fi
 }
 
+# As a learner sees it: with the compiler's usual flags, after a change and without one.
+time_checks() (
+	TIMEFORMAT="check-labs: $id: %R s, processor %U + %S s"
+	unset VS_LAB_CFLAGS VS_LAB_CLEAN
+	rm -f "$work/lab.h.gch" "$work/lab.bin"
+	vs-lab check "$id" >"$tmp/out" 2>&1 # also compiles what is compiled once
+	rm -f "$work/lab.bin"
+	time vs-lab check "$id" >"$tmp/out" 2>&1
+	time vs-lab check "$id" >"$tmp/out" 2>&1
+	rm -f "$work/lab.bin"
+)
+
 solution() {
 	local seed
 	for seed in $(seq 1 "$seeds"); do
@@ -106,6 +120,7 @@ solution() {
 			sed -i "s/^seed .*/seed $seed/; /^answer /d" "$VS_LAB_DIR/.progress" # the answers of another seed
 		fi
 		checks 0 "the solution with seed $seed" "done" || return
+		if [ "$seed" = 1 ] && [ -n "${TIMES:-}" ]; then time_checks || true; fi
 	done
 	if [ "$kind" = forensics ]; then # no program; but are the filters the same with a tshark for each?
 		[ "$seeds" -lt 20 ] || VS_LAB_EACH=1 checks 0 "the solution, capture by capture" "done" || true

@@ -50,6 +50,7 @@ static struct {
 	unsigned calls;   /* verbs that were called, those that only look left out */
 	unsigned looks;   /* empty polls and waits */
 	bool looked;      /* the call that is inside is one */
+	bool alone;       /* as of late: no other thread could do anything */
 	unsigned gap_calls, gap_signals;
 	uint64_t gap_at, gap_since; /* the jump that waits for other threads: to when, and since when (real) */
 	bool hopeless, told;
@@ -105,6 +106,9 @@ bool ref_virtual_look(void)
 	ref.stepped = false;
 	if (next == VS_NEVER) {
 		run_until(vs_sim_now(ref.sim) + LOOK_NS);
+		if (v.looks % 64 == 1)
+			v.alone = !others_run();
+		ref.stepped = v.alone; /* nobody to make way for */
 		return false;
 	}
 	ref.stepped = patience(next) == 0 && vs_sim_step(ref.sim, next);
