@@ -66,6 +66,7 @@ check-scripts: ## tests of the scripts themselves
 	@scripts/tests/deps-test.sh
 	@scripts/tests/check-test.sh
 	@scripts/tests/doctor-test.sh
+	@scripts/tests/deb-test.sh
 
 CHECK_TARGETS += check-completion
 check-completion: all ## what bash completes, against --help and the man page of every program
