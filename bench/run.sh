@@ -59,12 +59,13 @@ reason_against() { # name
 
 # Prints "VERDICT REASON" of what a benchmark has left.
 verdict_of() { # name, exit code
-	local skip
+	local skip line
 	skip=$(sed -n 's/^skip [^:]*: //p' "$out/$1.log" | head -n 1)
 	if [ "$2" = 124 ]; then
 		echo "failed it took more than ${BENCH_TIMEOUT:-1200} s"
 	elif [ "$2" != 0 ]; then
-		echo "failed $(grep -v '^make' "$out/$1.log" | tail -n 1 | cut -c 1-200)"
+		line=$(sed '/^make/d' "$out/$1.log" | tail -n 1 | cut -c 1-200)
+		echo "failed ${line:-exit code $2, without a word}"
 	elif [ -n "$skip" ]; then
 		echo "skipped $skip"
 	else

@@ -43,7 +43,8 @@ as_root() { (cd /root/verbscope && exec "$@"); }
 
 # A machine without any network but its own: there may be no ip(8) here, but there is a perl.
 without_network() {
-	unshare --net bash -c 'perl -e '\''use Socket; socket(S, AF_INET, SOCK_DGRAM, 0) && ioctl(S, 0x8914, pack("a16s", "lo", 0x41)) or die $!'\'' &&
+	# shellcheck disable=SC2016 # perl's own variables
+	unshare --net bash -c 'perl -e '\''use Socket; $up = pack("a16s", "lo", 0x41); socket(S, AF_INET, SOCK_DGRAM, 0) && ioctl(S, 0x8914, $up) or die $!'\'' &&
 		exec "$@"' bash "$@"
 }
 export -f as_user

@@ -150,6 +150,7 @@ bench-dissector) figure_once speed 1/s 5; echo "tshark: it is broken" >&2; exit 
 bench-replay) printf '{"record": "fig' >>"$VS_BENCH_FIGURES" ;;
 bench-ref0) exec sleep 60 ;;
 bench-trace) echo "forgot its figures" ;;
+bench-dissector-memory) kill -9 $$ ;;
 esac
 END
 chmod +x "$tmp/make"
@@ -159,11 +160,12 @@ verdict() { # name, verdict, reason
 }
 ROUNDS=7 says "run.sh: one that works" 0 'bench.html has it all' bench core
 if grep -q '"name": "packets ROUNDS=7"' "$tmp/b/bench.json" && grep -q '"command": "make bench ROUNDS=7 BENCH=\\"core\\""' "$tmp/b/bench.json"; then ok; else bad "run.sh hands ROUNDS on" "$tmp/b/bench.json"; fi
-says "run.sh: some that don't" 1 'bench.html has it all' bench core drill check dissector replay trace
+says "run.sh: some that don't" 1 'bench.html has it all' bench core drill check dissector memory replay trace
 verdict core ok ''
 verdict drill skipped 'there is no drill'
 verdict check missed 'too slow'
 verdict dissector failed 'tshark: it is broken'
+verdict memory failed 'exit code 137, without a word'
 verdict replay failed 'what it wrote can.t be used: line [0-9]*: no JSON'
 verdict trace failed 'it wrote no figure'
 LIMIT=1 says "run.sh: one that hangs" 1 'bench.html has it all' bench ref0

@@ -90,17 +90,17 @@ echo
 
 # Packets per second of processor time, and of time.
 rates() { awk -v p="$packets" -v c="$2" '$c > 0 { print p / $c }' "$W/times.$1" >"$W/rates.$1.$2"; }
-compared() { # name, column of the times, candidate, the built-in's
-	rates "$3" "$2"
-	rates "$4" "$2"
-	figure "$1" "packets/s" median better=more peer="the built-in" peer_values="$W/rates.$4.$2" \
-		${5:+aim_ratio="$5"} <"$W/rates.$3.$2"
+compared() { # name, unit, column of the times, candidate, the built-in's, aim
+	rates "$4" "$3"
+	rates "$5" "$3"
+	figure "$1" "$2" median better=more peer="the built-in" peer_values="$W/rates.$5.$3" ${6:+aim_ratio="$6"} <"$W/rates.$4.$3"
 }
-compared "io,stat: per second of processor time" 2 0 1 "$minimum"
-compared "  without the analysis" 2 6 1
-compared "-T fields: per second of processor time" 2 3 4 "$minimum"
-compared "io,stat: per second" 1 0 1
-compared "-T fields: per second" 1 3 4
+cpu_s='packets per second of processor time' clock_s='packets per second'
+compared "io,stat (no tree)" "$cpu_s" 2 0 1 "$minimum"
+compared "io,stat, without the analysis" "$cpu_s" 2 6 1
+compared "-T fields (a tree for each packet)" "$cpu_s" 2 3 4 "$minimum"
+compared "io,stat (no tree)" "$clock_s" 1 0 1
+compared "-T fields (a tree for each packet)" "$clock_s" 1 3 4
 
 awk -v so="${wall[0]}" -v sb="${wall[1]}" -v sf="${wall[2]}" -v to="${wall[3]}" -v tb="${wall[4]}" -v tf="${wall[5]}" \
 	-v cso="${cpu[0]}" -v csb="${cpu[1]}" -v cto="${cpu[3]}" -v ctb="${cpu[4]}" -v cna="${cpu[6]}" -v minimum="$minimum" 'BEGIN {

@@ -40,7 +40,7 @@ tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 rates() { awk -v n="$packets" '$1 > 0 { print n / $1 }'; }
 printf '%s\n' "${theirs[@]}" | rates >"$tmp/theirs"
-printf '%s\n' "${ours[@]}" | rates | figure "packets per second of processor time" packets/s most better=more \
+printf '%s\n' "${ours[@]}" | rates | figure "vs-pcap check, every ICRC" "packets per second of processor time" most better=more \
 	peer="tshark's built-in" peer_values="$tmp/theirs" aim_ratio="$minimum"
 if [ -n "${slow:-}" ]; then
 	missed "less than $minimum times as fast as tshark"
