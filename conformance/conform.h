@@ -138,6 +138,8 @@ bool vc_glob(const char *pattern, const char *text); /* *, ?; nothing else is sp
 
 /* ---- what is wanted of a run ---- */
 
+struct vc_known;
+
 struct vc_options {
 	const char *dir;                    /* of the cases */
 	const char *name;                   /* of the device, as the user says it */
@@ -153,6 +155,7 @@ struct vc_options {
 	unsigned end;                       /* which of these is meant */
 	const char *json, *junit, *tap, *html, *profile_out; /* files to write; NULL: none */
 	const char *deviations;                              /* file of known deviations; NULL: none */
+	const struct vc_known *known;                        /* what it says; NULL: nothing */
 	const char *coverage;                                /* file to write; NULL: none */
 	bool silent;                                         /* a report goes to standard output: nothing else does */
 	bool usual_dir;                                      /* where the cases are anyway */
@@ -297,6 +300,7 @@ struct vc_known {
 };
 int vc_known_read(struct vc_known *k, const char *path);
 void vc_known_free(struct vc_known *k);
+bool vc_known_has(const struct vc_known *k, const struct vc_case *c, unsigned vector); /* NULL: nothing is known */
 /* FAIL, WARN, INCONCLUSIVE, and ERROR of an agent that died of it, become XFAIL, PASS and VARIANT become XPASS, where a
  * line fits. */
 void vc_known_apply(struct vc_known *k, json_t *result);

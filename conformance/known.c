@@ -104,6 +104,22 @@ static void as_known(const struct vc_known *k, size_t line, enum vc_verdict to, 
 	(void)json_object_set_new(r, "reason", json_string(reason));
 }
 
+static bool fits(const struct vc_known_line *l, const char *name, const char *id)
+{
+	return vc_glob(l->pattern, name) || vc_glob(l->pattern, id);
+}
+
+bool vc_known_has(const struct vc_known *k, const struct vc_case *c, unsigned vector)
+{
+	char name[VC_NAME];
+
+	vc_vector_name(c, vector, name);
+	for (size_t i = 0; k != NULL && i < k->n; i++)
+		if (fits(&k->line[i], name, c->id))
+			return true;
+	return false;
+}
+
 void vc_known_apply(struct vc_known *k, json_t *r)
 {
 	enum vc_verdict v = vc_verdict_by_name(vc_text(r, "verdict")), to;
@@ -112,7 +128,7 @@ void vc_known_apply(struct vc_known *k, json_t *r)
 
 	vc_result_name(r, name);
 	for (size_t i = 0; i < k->n; i++) {
-		if (!vc_glob(k->line[i].pattern, name) && !vc_glob(k->line[i].pattern, vc_text(r, "id")))
+		if (!fits(&k->line[i], name, vc_text(r, "id")))
 			continue;
 		k->line[i].used = true;
 		/* What fails as it is known to needs no excuse: that somebody was late explains nothing. And a device

@@ -62,7 +62,13 @@ void vc_lag_watch(struct vc_lag *l, uint64_t now, bool at_once)
 void vc_lag_looked(struct vc_lag *l, uint64_t now)
 {
 	vc_lag_watch(l, now, false);
-	if (l->looked_ns != 0 && now - l->looked_ns > l->longest_ns)
+	if (l->looked_ns != 0 && now > l->looked_ns && now - l->looked_ns > l->longest_ns)
 		l->longest_ns = now - l->looked_ns;
 	l->looked_ns = now;
+}
+
+void vc_lag_rests(struct vc_lag *l, uint64_t until)
+{
+	if (l->looked_ns != 0)
+		l->looked_ns = until;
 }

@@ -121,6 +121,7 @@ static int run(const struct vc_options *o, const struct vc_suite *suite)
 {
 	json_t *report = new_report(o);
 	struct session s = {.o = o, .all = vc_suite_chosen(suite)};
+	struct vc_options with = *o;
 	char gone[VC_GONE] = "";
 	struct timespec a, b;
 	double seconds;
@@ -134,7 +135,8 @@ static int run(const struct vc_options *o, const struct vc_suite *suite)
 	if (rc == VC_OK) {
 		s.cases = json_object_get(report, "cases");
 		(void)clock_gettime(CLOCK_MONOTONIC, &a);
-		if (!vc_pool_run(o, suite, on_result, &s, gone))
+		with.known = &s.known;
+		if (!vc_pool_run(&with, suite, on_result, &s, gone))
 			(void)json_object_set_new(report, "partial", json_true());
 		if (gone[0] != '\0')
 			vc_set_text(report, "device_gone", gone);

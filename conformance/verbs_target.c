@@ -23,7 +23,7 @@
 #include "verbs_cm.h"
 
 #define NAP_NS 200000u
-#define LONG_NAP_NS 2000000u
+#define LONG_NAP_NS 20000000u /* where whatever happens wakes this process up */
 #define SETTLE_NS 10000000u
 #define PATIENCE_NS 1000000000u
 #define SLACK_NS 250000000u
@@ -189,11 +189,12 @@ static bool t_step(struct dr_target *dt, uint64_t until)
 		return true;
 	now = vc_now_ns();
 	if (now < until) {
-		/* what an agent observes wakes this process up */
 		uint64_t most = t->remote != NULL ? LONG_NAP_NS : NAP_NS;
 		uint64_t nap = until - now < most ? until - now : most;
 		const struct timespec ts = {0, (long)nap};
 
+		if (t->remote != NULL)
+			vc_lag_rests(&t->lag, now + nap);
 		(void)ppoll(fd, 2, &ts, NULL);
 	}
 	if (look(t) || vc_now_ns() < until)

@@ -19,9 +19,13 @@
 #include "agent.h"
 #include "stream.h"
 
-#define NAP_NS 200000       /* between two looks of a step, */
-#define LONG_NAP_NS 1000000 /* and when nothing has happened for a while: an emulated processor has enough to do */
-#define QUIET_NS 5000000
+/*
+ * Between two looks of a step. The longer nothing has happened, the longer is a nap, since each costs an emulated
+ * processor a quarter of a millisecond; never more than a part of that time, by which what is then seen is late.
+ */
+#define NAP_NS 200000
+#define LONG_NAP_NS 20000000
+#define NAP_PART 16
 #define AGAIN_MS 100 /* a device that nobody has at its other end is tried again */
 
 static bool make_raw(int fd, struct termios *before)
@@ -35,6 +39,15 @@ static bool make_raw(int fd, struct termios *before)
 	return tcsetattr(fd, TCSANOW, &raw) == 0;
 }
 
+static long nap_ns(struct ag_session *s)
+{
+	const uint64_t now = vc_now_ns(), part = (now - s->active_ns) / NAP_PART;
+	const uint64_t nap = part < NAP_NS ? NAP_NS : part > LONG_NAP_NS ? LONG_NAP_NS : part;
+
+	vc_lag_rests(&s->t->lag, now + nap);
+	return (long)nap;
+}
+
 /* Until the stream ends. */
 static void serve(struct ag_session *s, int in, int out)
 {
@@ -42,8 +55,7 @@ static void serve(struct ag_session *s, int in, int out)
 
 	ag_session_reset(s, out);
 	while (!s->lost) {
-		const bool quiet = vc_now_ns() - s->active_ns > QUIET_NS;
-		const struct timespec nap = {0, quiet ? LONG_NAP_NS : NAP_NS};
+		const struct timespec nap = {0, stepping ? nap_ns(s) : 0};
 		struct pollfd fd = {.fd = in, .events = POLLIN};
 		int ready = ppoll(&fd, 1, stepping ? &nap : NULL, NULL);
 

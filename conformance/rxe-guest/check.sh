@@ -14,7 +14,7 @@ out=$build/check-rxe passed=0 failed=0
 ROWS=380
 running=''
 mkdir -p "$out"
-rm -f "$out/summary"
+rm -f "$out/summary" "$out/failures"
 trap '[ -z "$running" ] || { kill "$running" 2>/dev/null || true; wait; }' EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM HUP
@@ -24,7 +24,7 @@ result() { # name, what is wrong; "": nothing
 		echo "ok   $1"
 		passed=$((passed + 1))
 	else
-		echo "FAIL $1: $2"
+		echo "FAIL $1: $2" | tee -a "$out/failures"
 		failed=$((failed + 1))
 	fi
 }

@@ -632,7 +632,7 @@ void dr_look_later(struct run *r, const struct stmt *st, uint64_t start, uint32_
 	unsigned column;
 	bool more = true;
 
-	if (!is_awaited(st) || r->failed || next_seen(r, st) != NULL)
+	if (!is_awaited(st) || r->failed || r->env->hasty || next_seen(r, st) != NULL)
 		return;
 	grace = grace > MAX_GRACE_NS ? MAX_GRACE_NS : grace < MIN_GRACE_NS ? MIN_GRACE_NS : grace;
 	if (r->t->slack_ns > 0 && grace > DEFAULT_NS) /* it costs real time */

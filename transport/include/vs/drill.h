@@ -97,6 +97,7 @@ struct vs_drill_env {
 	/* So much may happen in a run (instants of the simulation, packets, work requests), and a tenth as many
 	 * statements may be executed; more is an ERROR. 0: 2,000,000. */
 	uint64_t max_steps;
+	bool hasty; /* whether what did not come in time comes later is not wanted to be known */
 };
 
 /* Runs one vector in the simulator. */
