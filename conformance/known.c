@@ -3,8 +3,9 @@
  * known.c - what is known to differ, and what is allowed to: deviation files and profiles.
  *
  * A deviation file has lines "CASE SINCE REASON": CASE is a pattern as on the command line, SINCE a date or a
- * version. '#' begins a comment. With rule:ID in the place of CASE the line is about all cases in which that rule of
- * the wire was broken, and nothing else was wrong.
+ * version; one that begins with ~ says that it fails at times: either verdict is what is known. '#' begins a comment.
+ * With rule:ID in the place of CASE the line is about all cases in which that rule of the wire was broken, and nothing
+ * else was wrong.
  */
 #include "conform.h"
 
@@ -136,7 +137,7 @@ void vc_known_apply(struct vc_known *k, json_t *r)
 		if (v == VC_FAIL || v == VC_WARN || v == VC_INCONCLUSIVE ||
 		    (v == VC_ERROR && json_is_true(json_object_get(r, "agent_died"))))
 			to = VC_XFAIL;
-		else if (v == VC_PASS || v == VC_VARIANT)
+		else if ((v == VC_PASS || v == VC_VARIANT) && k->line[i].since[0] != '~')
 			to = VC_XPASS;
 		else
 			return;

@@ -11,7 +11,9 @@ set -euo pipefail
 build=$(cd "${1:?which build folder?}" && pwd) kernel=${2:?which kernel?} out=${3:?which report?}
 shift 3
 here=$(cd "$(dirname "$0")" && pwd)
-guests=${VS_GUESTS:-4} tmp=$(mktemp -d) conform='' rc=0
+guests=${VS_GUESTS:-4} # several boot at the same time
+export VS_GUEST_BOOT=${VS_GUEST_BOOT:-120}
+tmp=$(mktemp -d) conform='' rc=0
 # shellcheck disable=SC2317,SC2015 # called by the trap
 finish() {
 	# The agent's command is told by the death of vs-conform, and its guest by that.
@@ -31,7 +33,7 @@ roomy=(unshare --net sh -c 'echo 512 >/proc/sys/net/unix/max_dgram_qlen && exec 
 
 known=$here/../profiles/rxe-$kernel.deviations
 rm -f "$out".*
-"${roomy[@]}" "$build/bin/vs-conform" --agent "exec '$here/agent.sh' '$build' '$kernel' '$tmp'" --device rxe0 --jobs "$guests" --budget 120 --hazardous \
+"${roomy[@]}" "$build/bin/vs-conform" --agent "exec '$here/agent.sh' '$build' '$kernel' '$tmp'" --device rxe0 --jobs "$guests" --budget 240 --hazardous \
 	--peer "unix:$tmp/peer.%,remote=$tmp/guest.%,count=$guests,ip=10.77.0.2,ip6=fd77::2" --deviations "$known" \
 	--json "$out.json" --html "$out.html" --tap "$out.tap" "$@" >"$out.txt" 2>&1 &
 conform=$!
