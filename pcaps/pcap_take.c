@@ -189,5 +189,5 @@ void vp_take_attach(struct vp_take *t, struct vs_drill_env *env)
 {
 	env->tap = on_frame;
 	env->tap_ctx = t;
-	env->sink = (struct vs_event_sink){on_event, t, VS_LEVEL_BASE};
+	env->sink = (struct vs_event_sink){.emit = on_event, .ctx = t, .level = VS_LEVEL_BASE};
 }

@@ -52,7 +52,7 @@ core: vs/rig.h vs/dev.h vs/mr.h vs/cq.h vs/qp.h vs/conn.h deviations.def counter
 monitor: vs/monitor.h rules.def
 ladder: vs/ladder.h
 sim: vs/sim.h
-io: vs/netns.h vs/pktio.h vs/inject.h vs/udpio.h vs/frameio.h vs/neigh.h
+io: vs/netns.h vs/pktio.h vs/inject.h vs/udpio.h vs/frameio.h vs/neigh.h vs/grow.h
 drill: vs/drill.h vs/program.h
 EOF
 }

@@ -4,6 +4,7 @@
 
 static const struct vs_cli_command commands[] = {
 	{"run", vt_run, "run a program and record what it calls, and what comes of it"},
+	{"recover", vt_recover, "make a trace of what a run left that was killed itself"},
 	{"merge", vt_merge, "make one trace of the records of several programs, devices and hosts"},
 	{"ladder", vt_ladder, "draw what happened: verbs, packets between the nodes, losses and repeats"},
 	{"why", vt_why, "say why a request failed, did not complete, or was slow"},

@@ -17,6 +17,7 @@
 #include "vs/pktio.h"
 
 #define ADDRESSES_MAX 4096u
+#define ACCEPTED_WITHIN 64u /* packets between a request and its answer */
 
 /* ---- who ---- */
 
@@ -151,6 +152,34 @@ static void on_refusal(struct vt_capture *c, const struct vt_seen *s)
 		c->seen[newest].fate = VT_FATE_ARRIVED;
 }
 
+/*
+ * A packet whose ICRC looks wrong, and which the peer answered all the same: it was right for that peer (rxe 6.12
+ * computes that of FLUSH in a way of its own). The monitor passes over such packets, so that the queue pairs are tied
+ * here, too.
+ */
+static void accepted_after_all(struct vt_capture *c, struct vt_seen *s)
+{
+	size_t first = c->n > ACCEPTED_WITHIN ? c->n - ACCEPTED_WITHIN : 0;
+
+	for (size_t i = c->n - 1; i-- > first;) {
+		struct vt_seen *asked = &c->seen[i];
+
+		if (asked->fate != VT_FATE_DROPPED || asked->psn != s->psn || asked->src != s->dst ||
+		    asked->dst != s->src || !is_rc_request(asked))
+			continue;
+		asked->fate = VT_FATE_ARRIVED;
+		s->is.mon.request = asked->frame;
+		if (c->flow[asked->flow].sqpn == 0)
+			c->flow[asked->flow].sqpn = s->dqpn;
+		return;
+	}
+}
+
+static bool asks_again(const struct vt_seen *s)
+{
+	return vs_aeth_type((uint8_t)s->syn) == VS_AETH_NAK && (s->syn & 0x1f) == VS_NAK_PSN_SEQ;
+}
+
 static void judge_fate(struct vt_capture *c, size_t i)
 {
 	struct vt_seen *s = &c->seen[i];
@@ -162,7 +191,9 @@ static void judge_fate(struct vt_capture *c, size_t i)
 	}
 	if (!is_rc_request(s)) {
 		s->fate = VT_FATE_ARRIVED;
-		if (s->syn != VS_SYN_NONE)
+		if (s->syn != VS_SYN_NONE && s->is.mon.request == 0 && !asks_again(s))
+			accepted_after_all(c, s);
+		else if (s->syn != VS_SYN_NONE)
 			on_refusal(c, s);
 		return;
 	}

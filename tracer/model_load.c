@@ -245,12 +245,34 @@ static bool tells_of_packets(const struct vt_model *m)
 	return false;
 }
 
+static int is_spool(const struct dirent *d)
+{
+	size_t n = strlen(d->d_name);
+
+	return strncmp(d->d_name, "rec-", 4) == 0 && n > 6 && strcmp(d->d_name + n - 6, ".spool") == 0;
+}
+
+/* What the recorder wrote, and nobody has made events of. */
+static bool holds_spools(const char *dir)
+{
+	struct dirent **list = NULL;
+	int n = scandir(dir, &list, is_spool, NULL);
+
+	for (int i = 0; i < n; i++)
+		free(list[i]);
+	free(list);
+	return n > 0;
+}
+
 static bool add_folder(struct vt_model *m, const char *dir, char *err, size_t cap)
 {
 	struct dirent **list = NULL;
 	bool ok = true, capture = is_there(dir, "wire.pcap");
 	int n;
 
+	if (holds_spools(dir))
+		return vt_err(err, cap, "%s: its run was killed, or goes on: 'vs-trace recover %s' makes a trace of it",
+			      dir, dir);
 	if (is_there(dir, "trace.vst"))
 		return add_in(m, dir, "trace.vst", err, cap);
 	n = scandir(dir, &list, is_vst, alphasort);

@@ -14,6 +14,7 @@
 #include "run.h"
 
 #define CMD "run"
+#define HEADERS 96u /* of a packet: IPv6, UDP, BTH and the longest that comes behind it */
 #define RECORDER "../lib/verbscope/libvs-record.so" /* from the folder of vs-trace, built or installed */
 #ifndef VS_PRELOAD_FIRST
 #define VS_PRELOAD_FIRST "" /* a sanitizer's runtime must stand in front of everything */
@@ -72,7 +73,7 @@ static void environment(const struct run *r)
 }
 
 /* The program, or vs-run with the program. NULL: no memory. */
-static char **command(const struct run *r, char *vs_run, char *trace, char *capture)
+static char **command(const struct run *r, char *vs_run, char *trace, char *capture, char *snaplen)
 {
 	size_t n = 0, at = 0;
 	char **argv;
@@ -91,6 +92,10 @@ static char **command(const struct run *r, char *vs_run, char *trace, char *capt
 			argv[at++] = trace;
 			argv[at++] = (char *)(uintptr_t) "--capture";
 			argv[at++] = capture;
+			if (r->device != RUN_SIM) {
+				argv[at++] = (char *)(uintptr_t) "--snaplen";
+				argv[at++] = snaplen;
+			}
 		}
 		for (unsigned i = 0; i < r->n_words; i++)
 			argv[at++] = (char *)(uintptr_t)r->word[i];
@@ -138,7 +143,7 @@ static int is_vst(const struct dirent *d)
 }
 
 /* Several processes that talked to each other: what one sent and the other took becomes one packet, in trace.vst. */
-static int join_records(const struct run *r)
+int vt_run_join(const struct run *r)
 {
 	static char path[RUN_PROCESSES][PATH_MAX];
 	char *list[RUN_PROCESSES];
@@ -161,7 +166,7 @@ static int join_records(const struct run *r)
 int vt_run(int argc, char **argv)
 {
 	static struct run r;
-	char vs_run[PATH_MAX], trace[PATH_MAX + 64], capture[PATH_MAX + 64], err[PATH_MAX + 512] = "";
+	char vs_run[PATH_MAX], trace[PATH_MAX + 64], capture[PATH_MAX + 64], snaplen[16], err[PATH_MAX + 512] = "";
 	char **words;
 	int rc = vt_run_parse(&r, argc, argv);
 
@@ -171,7 +176,9 @@ int vt_run(int argc, char **argv)
 		return RUN_FAILED;
 	snprintf(trace, sizeof(trace), r.device == RUN_SIM ? "%s/device.vst" : "%s/device-%%n-%%p.vst", r.dir);
 	snprintf(capture, sizeof(capture), "%s/wire.pcap", r.dir);
-	words = command(&r, vs_run, trace, capture);
+	snprintf(snaplen, sizeof(snaplen), "%u",
+		 HEADERS + (r.payload != NULL ? (unsigned)strtoul(r.payload, NULL, 10) : 0));
+	words = command(&r, vs_run, trace, capture, snaplen);
 	rc = words != NULL ? start_and_wait(&r, words) : RUN_FAILED;
 	free(words);
 	if (rc != 0)
@@ -181,7 +188,7 @@ int vt_run(int argc, char **argv)
 		vt_complain(CMD, "%s", err);
 		return RUN_FAILED;
 	}
-	rc = r.device == RUN_SYSTEM || r.device == RUN_SIM || r.light ? 0 : join_records(&r);
+	rc = r.device == RUN_SYSTEM || r.device == RUN_SIM || r.light ? 0 : vt_run_join(&r);
 	if (rc == 0)
 		rc = vt_run_meta(&r);
 	vt_run_tell(&r);

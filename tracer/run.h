@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /* run.h - the inside of `vs-trace run`: run.c starts and waits, run_options.c reads the command line, run_meta.c
- * reports. */
+ * reports. recover.c does the rest of a run that was killed. */
 #ifndef VT_RUN_H
 #define VT_RUN_H
 
@@ -34,6 +34,8 @@ struct run {
 
 /* -1: go on; otherwise the exit code. */
 int vt_run_parse(struct run *r, int argc, char **argv);
+/* run.c: what several processes recorded becomes trace.vst. 0 or RUN_FAILED. */
+int vt_run_join(const struct run *r);
 /* DIR/meta.json, and the lines that a person sees. */
 int vt_run_meta(const struct run *r);
 void vt_run_tell(const struct run *r);

@@ -14,7 +14,7 @@
 const char *vt_run_device_text(const struct run *r)
 {
 	static const char *const text[] = {
-		[RUN_AUTO] = "?",
+		[RUN_AUTO] = "a device that is not known any more",
 		[RUN_SYSTEM] = "the system's devices",
 		[RUN_REF0] = "ref0 on sockets",
 		[RUN_PAIR] = "ref0 on sockets, a server and a client",

@@ -24,6 +24,7 @@
 enum { VT_OK = VS_CLI_OK, VT_FINDING = VS_CLI_FINDING, VT_USAGE = VS_CLI_USAGE, VT_NOTHING = VS_CLI_NOTHING };
 
 int vt_run(int argc, char **argv);
+int vt_recover(int argc, char **argv);
 int vt_merge(int argc, char **argv);
 int vt_ladder(int argc, char **argv);
 int vt_psn(int argc, char **argv);

@@ -7,6 +7,8 @@
 #include <jansson.h>
 #include <string.h>
 
+#include "vs/opcode.h"
+#include "vs/wire.h"
 #include "why.h"
 
 #define CMD "why"
@@ -50,6 +52,45 @@ static const char *sure(int score)
 
 /* ---- what it is about ---- */
 
+/* Verbs tell what a queue pair is; packets say it themselves. */
+static bool unreliable(const struct vt_model *m, const struct vt_op *o)
+{
+	enum vs_transport t;
+
+	if (o->first_tx == VT_NONE)
+		return m->qp[o->qp].type == VS_QPT_UD || m->qp[o->qp].type == VS_QPT_UC;
+	t = vs_opcode_transport((uint8_t)m->ev[o->first_tx].a[0]);
+	return (t == VS_TRANSPORT_UD || t == VS_TRANSPORT_UC) && m->ev[o->first_tx].a[2] != VS_QPN_GSI;
+}
+
+/* Messages over UD and UC of which nothing shows that they arrived: nobody acknowledges them. */
+static size_t unacknowledged(const struct vt_model *m)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < m->n_ops; i++) {
+		const struct vt_op *o = &m->op[i];
+		bool shown = o->recv != VT_NONE || (o->arrived != VT_NONE && !(o->flags & VT_OP_INFERRED));
+
+		n += unreliable(m, o) && !(o->flags & VT_OP_RECV) && !shown;
+	}
+	return n;
+}
+
+static void nothing_text(const struct why *w, char *buf, size_t cap)
+{
+	size_t n = unacknowledged(w->m);
+
+	if (n == 0)
+		(void)snprintf(buf, cap, "nothing in this trace went wrong");
+	else
+		(void)snprintf(
+			buf, cap,
+			"nothing in this trace went wrong, but it does not show whether %zu %s over UD or UC arrived: "
+			"SUCCESS at the sender means that it left; record the receiver, too",
+			n, n == 1 ? "message" : "messages");
+}
+
 static void symptom_text(const struct why *w, char *buf, size_t cap)
 {
 	char op[128] = "", qp[96], name[64] = "";
@@ -89,7 +130,7 @@ static void symptom_text(const struct why *w, char *buf, size_t cap)
 		(void)snprintf(buf, cap, "%s on %s was done", op, qp);
 		break;
 	case WHY_NOTHING:
-		(void)snprintf(buf, cap, "nothing in this trace went wrong");
+		nothing_text(w, buf, cap);
 		break;
 	}
 }

@@ -60,9 +60,15 @@ $(BENCH_RECORD): $(call obj,tracer/tests/bench_record.c)
 	@mkdir -p $(@D)
 	$(CC) $(OPT) $(LDFLAGS) -o $@ $^ -libverbs
 
-bench-trace: $(TRACER_BIN) $(RECORD_LIB) $(VERBS_LIB) $(RUN_BIN) $(BENCH_RECORD) ## what recording costs a call, and programs of perftest
+BENCH_CPU := $(B)/tests/bench_cpu.so
+
+$(BENCH_CPU): $(call obj,tracer/tests/bench_cpu.c)
+	@mkdir -p $(@D)
+	$(CC) $(OPT) $(LDFLAGS) -shared -o $@ $^ -ldl
+
+bench-trace: $(TRACER_BIN) $(RECORD_LIB) $(VERBS_LIB) $(RUN_BIN) $(BENCH_RECORD) $(BENCH_CPU) ## what recording costs a call, and programs of perftest
 	@scripts/deps.sh apps
-	@tracer/tests/bench.sh $(B) $(or $(ROUNDS),5)
+	@tracer/tests/bench.sh $(B) $(or $(ROUNDS),9)
 
 .PHONY: bench-trace
 

@@ -108,6 +108,56 @@ bad_ends() {
 	is "and told of" 1 "$(count 'fault:inject')"
 }
 
+told() { grep -qh "$1" "$tmp"/t/*.vst && echo yes || echo no; } # by a device or by the recorder
+
+# vs-trace is killed, or told to end: its programs are not.
+killed_itself() {
+	local pid i program
+	for i in "--ref0 --netns --ip 127.0.0.1" "--pair --netns"; do
+		rm -rf "$tmp/t"
+		if [[ $i = --pair* ]] && ! command -v ibv_rc_pingpong >/dev/null; then
+			echo "skip vs-trace run $i, ended: ibv_rc_pingpong is not installed (scripts/deps.sh apps does that)"
+			continue
+		fi
+		if [[ $i = --ref0* ]]; then program="$tests/victim send noarm wait=60000"; else program="ibv_rc_pingpong -g 0 -n 100000000"; fi
+		# shellcheck disable=SC2086 # words
+		vs-trace run -o "$tmp/t" $i -- $program >"$tmp/out" 2>"$tmp/err" </dev/null &
+		pid=$!
+		wait_for_spools "$([[ $i = --ref0* ]] && echo 1 || echo 2)"
+		kill -TERM $pid
+		wait $pid 2>/dev/null || true
+		is "vs-trace run $i that is told to end tells its programs, and makes a trace" 0 "$(find "$tmp/t" -name 'rec-*' | wc -l)"
+		is "with what they called" yes "$(told "$posts")"
+	done
+	rm -rf "$tmp/t"
+	vs-trace run -o "$tmp/t" --ref0 --netns --ip 127.0.0.1 -- "$tests/victim" send noarm wait=60000 >"$tmp/out" 2>"$tmp/err" </dev/null &
+	pid=$!
+	wait_for_spools 1
+	program=$(basename "$tmp"/t/rec-*.spool .spool)
+	kill -KILL $pid
+	wait $pid 2>/dev/null || true
+	vs-trace ladder "$tmp/t" >"$tmp/out" 2>"$tmp/err" || true
+	has "a run that was killed is no trace yet" "vs-trace recover $tmp/t" "$tmp/err"
+	vs-trace recover "$tmp/t" >"$tmp/out" 2>"$tmp/err" || true
+	has "and none is made of it while its program lives" "still records there" "$tmp/err"
+	kill -KILL "${program#rec-}"
+	while kill -0 "${program#rec-}" 2>/dev/null; do sleep 0.05; done
+	vs-trace recover "$tmp/t" >"$tmp/out" 2>"$tmp/err" || true
+	is "then it is: what the program called is there" yes "$(told "$posts")"
+	is "what its device told, too" yes "$(told '"ev":"pkt:tx"')"
+	is "and nothing is left over" 0 "$(find "$tmp/t" -name 'rec-*' -o -name '*.part*' | wc -l)"
+}
+
+wait_for_spools() { # how many
+	for _ in $(seq 600); do
+		if [ "$(find "$tmp/t" -name 'rec-*.spool' -size +0 2>/dev/null | wc -l)" -ge "$1" ]; then
+			sleep 0.3 # the calls that are under way
+			return
+		fi
+		sleep 0.1
+	done
+}
+
 full_disk() {
 	local limit=$((14 * 1024))
 	if ! unshare -rm true 2>/dev/null; then
@@ -176,6 +226,7 @@ PY
 programs
 installed
 bad_ends
+killed_itself
 merging
 full_disk
 echo "$((n - bad)) of $n"

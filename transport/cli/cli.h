@@ -97,6 +97,15 @@ bool vs_cli_file_open(struct vs_cli_file *f, const char *program, const char *cm
 int vs_cli_file_close(struct vs_cli_file *f); /* VS_CLI_OK, or VS_CLI_USAGE with a message */
 void vs_cli_file_abort(struct vs_cli_file *f);
 
+/* ---- salvage.c ---- */
+
+/*
+ * What a process that is no more was writing to `path` gets that name, as far as it is whole; `program` says so on
+ * stderr. In the name of a trace %p and %n stand for anything.
+ */
+void vs_cli_salvage_capture(const char *program, const char *path);
+void vs_cli_salvage_trace(const char *program, const char *path);
+
 /* ---- wait.c ---- */
 
 /*

@@ -271,7 +271,7 @@ void vs_dma_read(struct vs_dev *dev, struct vs_qp *qp, uint32_t key, uint64_t ho
 {
 	dev->attr.dma.read(dev->attr.dma.ctx, host, dst, len);
 	if (VS_EV_ON(dev, VS_LEVEL_EXTRA)) {
-		const uint64_t a[] = {host, len, key, vs_hash(dst, len)};
+		const uint64_t a[] = {host, len, key, dev->attr.sink.quick ? 0 : vs_hash(dst, len)};
 
 		vs_ev(dev, VS_EV_DMA_READ, qp, dev->cause, 4, a);
 	}
@@ -281,7 +281,7 @@ void vs_dma_write(struct vs_dev *dev, struct vs_qp *qp, uint32_t key, uint64_t h
 {
 	dev->attr.dma.write(dev->attr.dma.ctx, host, src, len);
 	if (VS_EV_ON(dev, VS_LEVEL_EXTRA)) {
-		const uint64_t a[] = {host, len, key, vs_hash(src, len)};
+		const uint64_t a[] = {host, len, key, dev->attr.sink.quick ? 0 : vs_hash(src, len)};
 
 		vs_ev(dev, VS_EV_DMA_WRITE, qp, dev->cause, 4, a);
 	}

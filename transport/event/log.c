@@ -137,7 +137,7 @@ static uint64_t emit(void *ctx, const struct vs_event *ev)
 
 struct vs_event_sink vs_event_log_sink(struct vs_event_log *log, enum vs_event_level level)
 {
-	return (struct vs_event_sink){emit, log, level};
+	return (struct vs_event_sink){.emit = emit, .ctx = log, .level = level};
 }
 
 int vs_event_log_write(const struct vs_event_log *log, const struct vs_vst_header *h, FILE *f)

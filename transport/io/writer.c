@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "io/internal.h"
+#include "vs/grow.h"
 
 #define MAGIC_NS 0xa1b23c4du
 #define SNAPLEN 262144u /* the most that libpcap and Wireshark accept */
@@ -30,9 +31,10 @@ struct vs_writer {
 	enum vs_writer_kind kind;
 	bool kept; /* if we are killed */
 	FILE *f;
-	char *name;                /* for messages: what the user wrote */
-	char *path;                /* where to; NULL when written straight */
-	char *tmp;                 /* where it is until then; NULL while it has no name */
+	struct vs_grow *grow; /* frames go through it, not through f; NULL: kept is not asked for, or it can't be */
+	char *name;           /* for messages: what the user wrote */
+	char *path;           /* where to; NULL when written straight */
+	char *tmp;            /* where it is until then; NULL while it has no name */
 	struct vs_io_error failed; /* the first failure; "" while there was none */
 };
 
@@ -52,6 +54,7 @@ static void put32(uint8_t *p, uint32_t v)
 
 static void writer_free(struct vs_writer *w)
 {
+	vs_grow_forget(w->grow);
 	if (w->f && w->f != stdout)
 		fclose(w->f);
 	if (w->tmp)
@@ -123,7 +126,7 @@ static int create_beside(struct vs_writer *w)
 		return -1;
 	for (unsigned i = 0; fd < 0 && i < 100; i++) {
 		nth_name(w, i);
-		fd = open(w->tmp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+		fd = open(w->tmp, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
 		if (fd < 0 && errno != EEXIST)
 			break;
 	}
@@ -242,6 +245,8 @@ static struct vs_writer *open_writer(const char *path, enum vs_writer_kind kind,
 		writer_free(w);
 		return NULL;
 	}
+	if (kept && w->path)
+		w->grow = vs_grow_open(fd);
 	return w;
 }
 
@@ -261,11 +266,22 @@ static bool synced(const struct vs_writer *w)
 	return !w->path || fsync(fileno(w->f)) == 0 || errno == EINVAL;
 }
 
+/* What was mapped is cut to its length. */
+static int close_grow(struct vs_writer *w)
+{
+	int e = w->grow ? vs_grow_close(w->grow) : 0;
+
+	w->grow = NULL;
+	return e;
+}
+
 int vs_writer_close(struct vs_writer *w, struct vs_io_error *err)
 {
-	int ret = 0;
+	int e = close_grow(w), ret = 0;
 
 	vs_io_ok(err);
+	if (e != 0)
+		(void)file_failed(w, "can't be written to the end", e, NULL);
 	if (w->failed.text[0] != '\0')
 		ret = file_failed(w, "", 0, err);
 	else if (fflush(w->f) != 0 || !synced(w))
@@ -357,7 +373,7 @@ int vs_writer_put(struct vs_writer *w, int64_t time_ns, const uint8_t *data, uin
 {
 	uint8_t h[16 + ERF_LEN];
 	uint32_t extra = w->kind == VS_WRITER_ERF_IB ? ERF_LEN : 0;
-	int ret = check_args(w, time_ns, caplen, wirelen, err);
+	int ret = check_args(w, time_ns, caplen, wirelen, err), e = 0;
 
 	if (ret != 0)
 		return ret;
@@ -369,9 +385,13 @@ int vs_writer_put(struct vs_writer *w, int64_t time_ns, const uint8_t *data, uin
 	put32(h + 12, extra + wirelen);
 	if (extra)
 		put_erf_header(h + 16, (uint32_t)(time_ns / NS_PER_S), (uint32_t)(time_ns % NS_PER_S), caplen, wirelen);
-	if (fwrite(h, 16 + extra, 1, w->f) != 1 || (caplen && fwrite(data, caplen, 1, w->f) != 1) ||
-	    (w->kept && fflush(w->f) != 0))
-		return file_failed(w, "can't be written", errno, err);
+	if (w->grow)
+		e = vs_grow_put(w->grow, h, 16 + extra, data, caplen);
+	else if (fwrite(h, 16 + extra, 1, w->f) != 1 || (caplen && fwrite(data, caplen, 1, w->f) != 1) ||
+		 (w->kept && fflush(w->f) != 0))
+		e = errno;
+	if (e != 0)
+		return file_failed(w, "can't be written", e, err);
 	vs_io_ok(err);
 	return 0;
 }

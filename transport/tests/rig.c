@@ -172,7 +172,7 @@ static struct vs_dev_attr dev_attr(struct rig *r)
 	a.allocator = (struct vs_allocator){rig_alloc, rig_dealloc, r};
 	if (a.dma.read == NULL)
 		a.dma = vs_dma_host;
-	a.sink = (struct vs_event_sink){rig_emit, r, VS_LEVEL_EXTRA};
+	a.sink = (struct vs_event_sink){.emit = rig_emit, .ctx = r, .level = VS_LEVEL_EXTRA};
 	a.seed = a.seed != 0 ? a.seed : 1;
 	a.deviations |= r->opt.deviations | deviation_of_environment();
 	a.link_layer = ib ? VS_LL_INFINIBAND : VS_LL_ETHERNET;

@@ -160,5 +160,5 @@ static uint64_t emit(void *ctx, const struct vs_event *ev)
 
 struct vs_event_sink watch_sink(struct watch *w)
 {
-	return (struct vs_event_sink){emit, w, VS_LEVEL_EXTRA};
+	return (struct vs_event_sink){.emit = emit, .ctx = w, .level = VS_LEVEL_EXTRA};
 }

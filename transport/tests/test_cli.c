@@ -4,9 +4,11 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <getopt.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "cli/cli.h"
@@ -252,10 +254,132 @@ START_TEST(what_cannot_be_written_is_said)
 }
 END_TEST
 
+/* ---- waiting ---- */
+
+/* Its handlers stand: /proc has a mask of the signals that a process catches. */
+static bool waits(pid_t pid)
+{
+	unsigned long long caught = 0;
+	char name[64], line[256];
+	FILE *f;
+
+	(void)snprintf(name, sizeof(name), "/proc/%ld/status", (long)pid);
+	f = fopen(name, "re");
+	ck_assert_ptr_nonnull(f);
+	while (fgets(line, sizeof(line), f) != NULL)
+		if (sscanf(line, "SigCgt: %llx", &caught) == 1)
+			break;
+	fclose(f);
+	return (caught >> (SIGHUP - 1) & 1) != 0; /* the last that it sets */
+}
+
+/* Check has handlers of its own. */
+static void as_a_program_begins(void)
+{
+	static const int signals[] = {SIGINT, SIGQUIT, SIGTERM, SIGHUP};
+
+	for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)
+		(void)signal(signals[i], SIG_DFL);
+}
+
+/* A child that says on a pipe that it is ready, then ends as it is told; the parent of it is a child, too: it is sent
+ * signals. */
+static pid_t wrapped(int by, int *status)
+{
+	int ready[2], st = 0;
+	pid_t wrapper;
+	char c;
+
+	ck_assert_int_eq(pipe(ready), 0);
+	wrapper = fork();
+	if (wrapper == 0) {
+		pid_t program;
+
+		as_a_program_begins();
+		program = fork();
+		if (program == 0) {
+			if (by == 0)
+				_exit(7);
+			(void)!write(ready[1], "x", 1);
+			for (;;)
+				(void)pause();
+		}
+		st = vs_cli_wait(program);
+		_exit(WIFSIGNALED(st) ? 100 + WTERMSIG(st) : WEXITSTATUS(st));
+	}
+	ck_assert_int_gt(wrapper, 0);
+	if (by != 0) {
+		ck_assert_int_eq(read(ready[0], &c, 1), 1);
+		/* It may not yet wait: what is sent until then ends it. */
+		while (!waits(wrapper))
+			(void)usleep(1000);
+		ck_assert_int_eq(kill(wrapper, by), 0);
+	}
+	close(ready[0]);
+	close(ready[1]);
+	ck_assert_int_eq(waitpid(wrapper, status, 0), wrapper);
+	return wrapper;
+}
+
+START_TEST(a_wrapped_program_is_waited_for)
+{
+	int status;
+
+	(void)wrapped(0, &status);
+	ck_assert(WIFEXITED(status) && WEXITSTATUS(status) == 7);
+}
+END_TEST
+
+START_TEST(what_is_sent_to_a_wrapper_reaches_its_program)
+{
+	static const int signals[] = {SIGTERM, SIGHUP};
+	int status;
+
+	(void)wrapped(signals[_i], &status);
+	ck_assert(WIFEXITED(status));
+	ck_assert_int_eq(WEXITSTATUS(status), 100 + signals[_i]);
+}
+END_TEST
+
+/* What a terminal sends reaches both; the wrapper outlives it. */
+START_TEST(a_wrapper_outlives_what_a_terminal_sends)
+{
+	int ready[2], status, st;
+	pid_t wrapper;
+	char c;
+
+	ck_assert_int_eq(pipe(ready), 0);
+	wrapper = fork();
+	if (wrapper == 0) {
+		pid_t program;
+
+		(void)setpgid(0, 0);
+		as_a_program_begins();
+		program = fork();
+		if (program == 0) {
+			(void)!write(ready[1], "x", 1);
+			for (;;)
+				(void)pause();
+		}
+		st = vs_cli_wait(program);
+		_exit(WIFSIGNALED(st) ? 100 + WTERMSIG(st) : WEXITSTATUS(st));
+	}
+	ck_assert_int_eq(read(ready[0], &c, 1), 1);
+	while (!waits(wrapper))
+		(void)usleep(1000);
+	ck_assert_int_eq(kill(-wrapper, SIGINT), 0);
+	ck_assert_int_eq(waitpid(wrapper, &status, 0), wrapper);
+	ck_assert(WIFEXITED(status));
+	ck_assert_int_eq(WEXITSTATUS(status), 100 + SIGINT);
+	close(ready[0]);
+	close(ready[1]);
+}
+END_TEST
+
 Suite *vs_suite(void)
 {
 	Suite *s = suite_create("cli");
-	TCase *tc = tcase_create("words"), *files = tcase_create("files");
+	TCase *tc = tcase_create("words"), *files = tcase_create("files"), *waiting = tcase_create("waiting");
 
 	tcase_add_test(tc, a_number_is_the_whole_word_and_in_its_range);
 	tcase_add_test(tc, a_time_has_a_unit);
@@ -268,5 +392,9 @@ Suite *vs_suite(void)
 	tcase_add_test(files, a_file_appears_when_it_is_whole);
 	tcase_add_test(files, what_cannot_be_written_is_said);
 	suite_add_tcase(s, files);
+	tcase_add_test(waiting, a_wrapped_program_is_waited_for);
+	tcase_add_loop_test(waiting, what_is_sent_to_a_wrapper_reaches_its_program, 0, 2);
+	tcase_add_test(waiting, a_wrapper_outlives_what_a_terminal_sends);
+	suite_add_tcase(s, waiting);
 	return s;
 }

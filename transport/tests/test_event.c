@@ -616,6 +616,112 @@ START_TEST(a_log_is_written_with_its_header)
 }
 END_TEST
 
+/* ---- packed ---- */
+
+static char *unpacked(const void *data, size_t n, int *rc)
+{
+	char *text = NULL;
+	size_t len = 0;
+	FILE *f = open_memstream(&text, &len);
+
+	ck_assert_ptr_nonnull(f);
+	*rc = vs_unpack(data, n, f);
+	fclose(f);
+	return text;
+}
+
+/* One event of every type, as in the golden file; how many bytes, and where the last one begins. */
+static size_t pack_golden(uint8_t *buf, size_t cap, size_t *last)
+{
+	struct vs_vst_header h = {.clock = "sim", .vantage_name = "A", .vantage_type = "requester", .build = "test"};
+	size_t at;
+
+	h.has_seed = true;
+	h.seed = 42;
+	at = vs_pack_header(&h, buf, cap);
+	ck_assert_uint_gt(at, 0);
+	for (unsigned t = VS_EV_NONE + 1; t < VS_EV_COUNT; t++) {
+		struct vs_event ev = event((enum vs_event_type)t, t);
+		size_t n;
+
+		ev.qpn = t % 3 == 0 ? 0 : 0x11;
+		ev.has_wr = t % 2 == 0;
+		ev.wr_id = t % 2 == 0 ? t : 0;
+		ev.pkt_id = t % 4;
+		ev.cause = t - 1;
+		ev.inferred = t % 5 == 0;
+		fill_golden(&ev);
+		*last = at;
+		n = vs_pack(&ev, buf + at, cap - at);
+		ck_assert_uint_gt(n, 0);
+		ck_assert_uint_eq(n % 8, 0);
+		at += n;
+	}
+	return at;
+}
+
+START_TEST(what_is_packed_becomes_the_same_lines)
+{
+	static _Alignas(8) uint8_t buf[65536]; /* zeros behind the last one */
+	char *want = written(write_golden, NULL), *got;
+	size_t last, n = pack_golden(buf, sizeof(buf), &last);
+	int rc;
+
+	ck_assert(vs_is_packed(buf, n) && !vs_is_packed(want, strlen(want)));
+	for (int i = 0; i < 2; i++) {
+		got = unpacked(buf, i == 0 ? n : sizeof(buf), &rc);
+		ck_assert_int_eq(rc, VS_OK);
+		ck_assert_str_eq(got, want);
+		free(got);
+	}
+	free(want);
+}
+END_TEST
+
+START_TEST(of_what_is_packed_and_cut_every_whole_event_is_had)
+{
+	static _Alignas(8) uint8_t buf[65536];
+	size_t last, n = pack_golden(buf, sizeof(buf), &last);
+	char *want, *got;
+	int rc;
+
+	want = unpacked(buf, last, &rc);
+	for (size_t cut = last; cut < n; cut += 4) {
+		got = unpacked(buf, cut, &rc);
+		ck_assert_int_eq(rc, VS_OK);
+		ck_assert_str_eq(got, want);
+		free(got);
+	}
+	memset(buf + last, 0, VS_PACKED_LEAD); /* killed before its head was written */
+	got = unpacked(buf, n, &rc);
+	ck_assert_str_eq(got, want);
+	free(got);
+	free(want);
+	buf[0] ^= 1;
+	got = unpacked(buf, n, &rc);
+	ck_assert_int_eq(rc, VS_ERR_INVAL);
+	free(got);
+}
+END_TEST
+
+START_TEST(nothing_is_packed_beyond_the_buffer)
+{
+	_Alignas(8) uint8_t buf[256];
+	struct vs_event ev = event(VS_EV_MARK, 0);
+	size_t n;
+
+	ev.a[0] = (uintptr_t) "a text of some length";
+	n = vs_pack(&ev, buf, sizeof(buf));
+	ck_assert_uint_gt(n, 0);
+	for (size_t cap = 0; cap < n; cap++) {
+		memset(buf, 0xee, sizeof(buf));
+		ck_assert_uint_eq(vs_pack(&ev, buf, cap), 0);
+		for (size_t i = cap; i < sizeof(buf); i++)
+			ck_assert_uint_eq(buf[i], 0xee);
+	}
+}
+END_TEST
+
 Suite *vs_suite(void)
 {
 	Suite *s = suite_create("event");
@@ -642,6 +748,9 @@ Suite *vs_suite(void)
 	tcase_add_test(tc, the_log_numbers_events_and_owns_their_texts);
 	tcase_add_test(tc, a_log_with_a_limit_goes_on_numbering);
 	tcase_add_test(tc, a_log_is_written_with_its_header);
+	tcase_add_test(tc, what_is_packed_becomes_the_same_lines);
+	tcase_add_test(tc, of_what_is_packed_and_cut_every_whole_event_is_had);
+	tcase_add_test(tc, nothing_is_packed_beyond_the_buffer);
 	suite_add_tcase(s, tc);
 	return s;
 }

@@ -135,7 +135,7 @@ static uint32_t draw_seed(void)
 
 int ref_config_read(struct ref_config *c)
 {
-	const char *seed = getenv("VS_SEED");
+	const char *seed = getenv("VS_SEED"), *snap = getenv("VS_SNAPLEN");
 	int rc;
 
 	memset(c, 0, sizeof(*c));
@@ -147,6 +147,7 @@ int ref_config_read(struct ref_config *c)
 	c->trace_memory = flag("VS_TRACE_MEMORY");
 	c->may_move = flag("VS_IP_MAY_MOVE");
 	c->capture = path("VS_CAPTURE");
+	c->snaplen = snap != NULL && snap[0] != '\0' ? (uint32_t)strtoul(snap, NULL, 10) : 0;
 	c->trace = path("VS_TRACE");
 	c->node = path("VS_NODE");
 	c->seed = seed != NULL && seed[0] != '\0' ? strtoull(seed, NULL, 0) : draw_seed();

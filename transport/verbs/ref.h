@@ -70,6 +70,7 @@ struct ref_config {
 	bool sim, no_gso, explain, counters, quiet;
 	bool trace_memory;   /* the trace has the bytes of memory regions, too */
 	const char *capture; /* NULL: none */
+	uint32_t snaplen;    /* bytes of each packet in it, on sockets; 0: all */
 	const char *trace;   /* NULL: none */
 	const char *node;    /* this side's name in events, on sockets; NULL: its address */
 	char *fault_text;    /* the rules, cut into fault[] */

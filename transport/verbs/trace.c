@@ -1,18 +1,21 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
  * trace.c - the events of the devices and of the wire between them, in the order in which they happened, as a .vst
- * file (vs/vst.h). It is written beside its place and takes it at the end, so nobody reads half of one. No stdio: what
- * a forked child inherits of a stream would be written once more when the child ends.
+ * file (vs/vst.h). While the program runs they are packed, into a mapped file beside the trace's place: an event costs
+ * some stores, and what a killed program has told is there (vs-run makes the trace of it). At the end they become
+ * lines, and take their place, so nobody reads half of one. What is no regular file gets its lines at once.
  */
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "verbs/clock_link.h"
 #include "verbs/ref.h"
+#include "vs/grow.h"
 #include "vs/vst.h"
 
 #define LINE 4096u            /* the longest event has eight numbers or names, or a piece of memory */
@@ -22,21 +25,24 @@
 struct ref_trace {
 	int fd;
 	uint64_t seq;
-	bool straight; /* into what is no regular file */
-	int error;     /* the first errno of a write; from then on nothing more is written */
-	char *path, *part;
+	bool straight;        /* into what is no regular file */
+	struct vs_grow *grow; /* packed; NULL: lines, at once */
+	int error;            /* the first errno of a write; from then on nothing more is written */
+	char *path, *part, *text;
 };
 
 static void destroy(struct ref_trace *t)
 {
+	vs_grow_forget(t->grow);
 	if (t->fd >= 0)
 		close(t->fd);
 	free(t->path);
 	free(t->part);
+	free(t->text);
 	free(t);
 }
 
-/* A line whose length, or error, this is, with room for its end. At once: the program may crash. */
+/* A line whose length, or error, this is, with room for its end. */
 static void put(struct ref_trace *t, char *line, int len)
 {
 	size_t n = len < 0 ? 0 : (size_t)len + 1;
@@ -52,6 +58,14 @@ static void put(struct ref_trace *t, char *line, int len)
 			t->error = errno;
 		at += done > 0 ? (size_t)done : 0;
 	}
+}
+
+static void put_packed(struct ref_trace *t, const uint8_t *packed, size_t n)
+{
+	if (n == 0)
+		t->error = E2BIG;
+	else
+		t->error = vs_grow_put(t->grow, packed, VS_PACKED_LEAD, packed + VS_PACKED_LEAD, n - VS_PACKED_LEAD);
 }
 
 /* On sockets every process writes a file of its own: %p in its name is the process, %n its name in events. */
@@ -82,23 +96,28 @@ static int open_part(struct ref_trace *t, const char *template, const char *node
 
 	t->path = path;
 	t->part = path != NULL ? malloc(len) : NULL;
-	if (t->part == NULL)
+	t->text = path != NULL ? malloc(len) : NULL;
+	if (t->part == NULL || t->text == NULL)
 		return ENOMEM;
 	snprintf(t->part, len, "%s.%ld-1.part", path, (long)getpid());
+	snprintf(t->text, len, "%s.text", t->part);
 	/* A FIFO, a terminal: straight. */
 	t->straight = stat(path, &st) == 0 && !S_ISREG(st.st_mode);
 	if (t->straight)
 		t->fd = open(path, O_WRONLY | O_CLOEXEC);
 	else
-		t->fd = open(t->part, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600); /* it may hold keys */
-	return t->fd < 0 ? errno : 0;
+		t->fd = open(t->part, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600); /* it may hold keys */
+	if (t->fd < 0)
+		return errno;
+	t->grow = t->straight ? NULL : vs_grow_open(t->fd);
+	return 0;
 }
 
 struct ref_trace *ref_trace_open(const struct ref_config *c, const char *node, int *err)
 {
 	struct vs_vst_header h = {.build = VS_VERSION, .has_seed = true, .seed = c->seed};
 	struct ref_trace *t = calloc(1, sizeof(*t));
-	char line[LINE];
+	_Alignas(8) char line[LINE];
 
 	*err = ENOMEM;
 	if (t == NULL)
@@ -115,7 +134,10 @@ struct ref_trace *ref_trace_open(const struct ref_config *c, const char *node, i
 		destroy(t);
 		return NULL;
 	}
-	put(t, line, vs_vst_format_header(&h, line, sizeof(line)));
+	if (t->grow != NULL)
+		put_packed(t, (const uint8_t *)line, vs_pack_header(&h, line, sizeof(line)));
+	else
+		put(t, line, vs_vst_format_header(&h, line, sizeof(line)));
 	return t;
 }
 
@@ -129,13 +151,20 @@ uint64_t ref_trace_seq(void)
 static uint64_t emit(void *ctx, const struct vs_event *ev)
 {
 	struct ref_trace *t = ctx;
-	struct vs_event e = *ev;
-	char line[LINE];
+	_Alignas(8) char line[LINE];
 
-	e.seq = ++t->seq;
-	if (t->error == 0)
+	t->seq++;
+	if (t->error != 0 || ref.forked) {
+		;
+	} else if (t->grow != NULL) {
+		put_packed(t, (const uint8_t *)line, vs_pack(ev, line, sizeof(line)));
+	} else {
+		struct vs_event e = *ev;
+
+		e.seq = t->seq;
 		put(t, line, vs_vst_format(&e, line, sizeof(line)));
-	return e.seq;
+	}
+	return t->seq;
 }
 
 struct vs_event_sink ref_trace_sink(struct ref_trace *t)
@@ -191,16 +220,47 @@ void ref_trace_counters(const struct vs_dev *dev)
 	}
 }
 
-void ref_trace_close(struct ref_trace *t, bool keep)
+/* What was packed becomes the lines of t->text: 0 or an errno. */
+static int make_lines(struct ref_trace *t)
+{
+	size_t len = (size_t)vs_grow_length(t->grow);
+	int fd = open(t->text, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600), rc = fd < 0 ? errno : 0;
+	const void *data = rc == 0 ? mmap(NULL, len, PROT_READ, MAP_SHARED, t->fd, 0) : MAP_FAILED;
+	FILE *f = data != MAP_FAILED ? fdopen(fd, "w") : NULL;
+
+	if (rc == 0 && f == NULL)
+		rc = errno;
+	if (f != NULL && vs_unpack(data, len, f) != VS_OK)
+		rc = errno != 0 ? errno : EIO;
+	if (f != NULL && fclose(f) != 0 && rc == 0)
+		rc = errno;
+	if (f == NULL && fd >= 0)
+		close(fd);
+	if (data != MAP_FAILED)
+		(void)munmap((void *)(uintptr_t)data, len);
+	return rc;
+}
+
+static void keep(struct ref_trace *t)
+{
+	if (t->error == 0 && t->grow != NULL)
+		t->error = make_lines(t);
+	if (t->error == 0 && !t->straight && rename(t->grow != NULL ? t->text : t->part, t->path) != 0)
+		t->error = errno;
+	if (t->error != 0)
+		ref_say("%s: can't be written: %s", t->path, strerror(t->error));
+	if (t->error != 0 && t->grow != NULL)
+		(void)unlink(t->text);
+}
+
+void ref_trace_close(struct ref_trace *t, bool wanted)
 {
 	if (t == NULL)
 		return;
 	current = NULL;
-	if (keep && t->error == 0 && !t->straight && rename(t->part, t->path) != 0)
-		t->error = errno;
-	if (keep && t->error != 0)
-		ref_say("%s: can't be written: %s", t->path, strerror(t->error));
-	if (!ref.forked && !t->straight && (!keep || t->error != 0))
+	if (wanted)
+		keep(t);
+	if (!ref.forked && !t->straight && (!wanted || t->error != 0 || t->grow != NULL))
 		(void)unlink(t->part);
 	destroy(t);
 }

@@ -28,6 +28,7 @@ struct wire_udp {
 	struct ref_trace *trace; /* NULL: none */
 	char node[16];           /* this side's name in it */
 	bool capture_broken;
+	uint32_t snaplen; /* 0: whole packets */
 	enum vs_mtu mtu;
 	uint64_t now;
 	uint64_t wall_offset; /* CLOCK_REALTIME - CLOCK_MONOTONIC */
@@ -40,6 +41,15 @@ static struct wire_udp *self(struct ref_wire *w)
 
 /* ---- capture ---- */
 
+/* What of a packet is captured: management datagrams are kept whole, since all that they say is behind the headers. */
+static uint32_t captured(const struct wire_udp *w, const uint8_t *ip, size_t len)
+{
+	size_t bth = (ip[0] >> 4 == 4 ? (ip[0] & 15u) * 4 : 40u) + 8;
+	bool management = len >= bth + 12 && ip[bth + 5] == 0 && ip[bth + 6] == 0 && ip[bth + 7] == VS_QPN_GSI;
+
+	return w->snaplen == 0 || w->snaplen > len || management ? (uint32_t)len : w->snaplen;
+}
+
 static void tap(void *ctx, bool sent, const uint8_t *ip, size_t len)
 {
 	struct wire_udp *w = ctx;
@@ -48,8 +58,8 @@ static void tap(void *ctx, bool sent, const uint8_t *ip, size_t len)
 	(void)sent;
 	if (w->capture_broken)
 		return;
-	if (vs_writer_put(w->capture, (int64_t)(w->now + w->wall_offset), ip, (uint32_t)len, (uint32_t)len, &err) !=
-	    VS_OK) {
+	if (vs_writer_put(w->capture, (int64_t)(w->now + w->wall_offset), ip, captured(w, ip, len), (uint32_t)len,
+			  &err) != VS_OK) {
 		w->capture_broken = true;
 		ref_say("%s", err.text);
 	}
@@ -236,6 +246,7 @@ static struct vs_dev *create(struct ref_wire *wire, struct vs_dev_attr *attr, in
 	if (w->trace != NULL) {
 		attr->name = w->node;
 		attr->sink = ref_trace_sink(w->trace);
+		attr->sink.quick = true;
 	}
 	w->dev = vs_dev_create(attr, err);
 	return w->dev;
@@ -408,6 +419,7 @@ static int open_all(struct wire_udp *w, const struct ref_config *c)
 {
 	int rc = c->capture != NULL ? open_capture(w, c->capture) : 0;
 
+	w->snaplen = c->snaplen;
 	if (rc == 0)
 		rc = open_sockets(w, c);
 	if (rc != 0)

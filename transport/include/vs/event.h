@@ -76,6 +76,7 @@ struct vs_event_sink {
 	uint64_t (*emit)(void *ctx, const struct vs_event *ev);
 	void *ctx;
 	enum vs_event_level level; /* events above it are not made */
+	bool quick;                /* dma events have no hash of their bytes (0): it takes longer than moving them */
 };
 
 #endif

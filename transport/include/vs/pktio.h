@@ -98,7 +98,8 @@ struct vs_writer *vs_writer_open(const char *path, enum vs_writer_kind kind, str
 
 /*
  * The same for a process that may be killed: the temporary file has its name, PATH.PID-N.part, from the beginning, and
- * every frame is in it when vs_writer_put returns.
+ * every frame is in it when vs_writer_put returns, without a system call (vs/grow.h). What is killed leaves zeros
+ * behind the last frame.
  */
 struct vs_writer *vs_writer_open_kept(const char *path, enum vs_writer_kind kind, struct vs_io_error *err);
 

@@ -68,6 +68,19 @@ int vs_vst_next(struct vs_vst_reader *r, struct vs_event *ev, struct vs_vst_erro
 bool vs_vst_cut(const struct vs_vst_reader *r);
 void vs_vst_close(struct vs_vst_reader *r); /* NULL is fine */
 
+/* ---- packed: what a busy process writes of itself, and becomes lines when it has ended, or is found dead ---- */
+
+/*
+ * The machine's own form, for the same build on the same machine: the header, then events, seq being their place. Each
+ * takes a multiple of 8 bytes, the first of which hold its length: written last, they say that the rest is there.
+ */
+#define VS_PACKED_LEAD 8u
+size_t vs_pack_header(const struct vs_vst_header *h, void *buf, size_t cap); /* its length, 0: no room */
+size_t vs_pack(const struct vs_event *ev, void *buf, size_t cap);            /* the same */
+bool vs_is_packed(const void *data, size_t n);
+/* Every whole event, as lines, up to the first that is none. VS_OK, VS_ERR_INVAL: it is not packed, VS_ERR_IO. */
+int vs_unpack(const void *data, size_t n, FILE *to);
+
 /* ---- a log in memory: gives out seq, keeps events and their texts ---- */
 
 struct vs_event_log {

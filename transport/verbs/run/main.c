@@ -18,9 +18,9 @@ static int run_and_wait(const struct run_options *o)
 		return code;
 	status = vs_cli_wait(pid);
 	if (o->capture != NULL)
-		run_salvage_capture(o->capture);
+		vs_cli_salvage_capture(RUN_PROGRAM, o->capture);
 	if (o->trace != NULL)
-		run_salvage_trace(o->trace);
+		vs_cli_salvage_trace(RUN_PROGRAM, o->trace);
 	return run_code(status);
 }
 

@@ -36,6 +36,7 @@ static const char usage[] =
 	"process: a\n"
 	"                     virtual clock, so time-outs cost nothing and the same seed gives the same packets\n"
 	"  --capture FILE     write what the device sends and receives as a capture (pcap)\n"
+	"  --snaplen N        of each packet the first N bytes alone (54 to 65535; not with --sim)\n"
 	"  --trace FILE       write what happens in the device as a .vst file, with --sim in both and between them;\n"
 	"                     without it, %p in the name stands for the process, %n for the name of its side\n"
 	"  --trace-memory     with --sim: the trace has the bytes of memory regions, too, as they are when a region "
@@ -184,6 +185,7 @@ enum {
 	OPT_PAIR,
 	OPT_SIM,
 	OPT_CAPTURE,
+	OPT_SNAPLEN,
 	OPT_TRACE,
 	OPT_FAULT,
 	OPT_DEVIATION,
@@ -216,6 +218,7 @@ static const struct option options[] = {
 	{"netns", no_argument, NULL, OPT_NETNS},
 	{"allow-remote", no_argument, NULL, OPT_ALLOW_REMOTE},
 	{"sim", no_argument, NULL, OPT_SIM},
+	{"snaplen", required_argument, NULL, OPT_SNAPLEN},
 	{"trace", required_argument, NULL, OPT_TRACE},
 	{"trace-memory", no_argument, NULL, OPT_TRACE_MEMORY},
 	{"view", no_argument, NULL, OPT_VIEW},
@@ -235,6 +238,7 @@ static int take_list(const char *name, const char **list, unsigned *n, unsigned 
 
 static int take_value(struct run_options *o, int opt, char *value)
 {
+	uint64_t n;
 	int rc;
 
 	switch (opt) {
@@ -250,6 +254,11 @@ static int take_value(struct run_options *o, int opt, char *value)
 	case OPT_CAPTURE:
 		o->capture = value;
 		return absolute("capture", &o->capture);
+	case OPT_SNAPLEN:
+		o->snaplen = value;
+		return vs_cli_number(value, 54, 65535, &n)
+			       ? 0
+			       : run_fail("--snaplen %s: write a number of bytes, 54 to 65535", value);
 	case OPT_TRACE:
 		o->trace = value;
 		return absolute("trace", &o->trace);
@@ -307,6 +316,9 @@ static int check_together(const struct run_options *o)
 			"--trace %s: on sockets every process writes a file of its own: put %%p, its number, into "
 			"the name (and %%n for the name of its side), or add --sim",
 			o->trace);
+	if (o->snaplen != NULL && (o->capture == NULL || o->sim))
+		return run_fail(
+			"--snaplen: cuts what --capture FILE writes of packets on sockets: add that, leave --sim out");
 	if (o->trace_memory && (o->trace == NULL || !o->sim))
 		return run_fail("--trace-memory: the trace has the bytes: add --sim --trace FILE");
 	for (unsigned i = 0; i < o->n_deviation; i++)
@@ -336,6 +348,7 @@ int run_parse(struct run_options *o, int argc, char **argv)
 		case OPT_IP:
 		case OPT_MTU:
 		case OPT_CAPTURE:
+		case OPT_SNAPLEN:
 		case OPT_TRACE:
 		case OPT_FAULT:
 		case OPT_DEVIATION:

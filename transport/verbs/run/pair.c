@@ -185,10 +185,48 @@ static void copy_output(struct pair *p, int wait_ms)
 
 /* ---- running ---- */
 
+/* What is sent to us alone is passed on to both, who then end as they see fit. */
+static volatile sig_atomic_t told, running[2]; /* the signal; server, client */
+
+static void pass_on(int signal_number)
+{
+	int saved = errno;
+
+	told = signal_number;
+	for (int i = 0; i < 2; i++)
+		if (running[i] > 0)
+			(void)kill((pid_t)running[i], signal_number);
+	errno = saved;
+}
+
+/* The terminal tells both. Not SIG_IGN, which they would inherit. */
+static void ignore(int signal_number)
+{
+	(void)signal_number;
+}
+
+static void listen_to_signals(void)
+{
+	struct sigaction act = {.sa_handler = pass_on}, before;
+
+	(void)sigemptyset(&act.sa_mask);
+	(void)sigaction(SIGTERM, &act, NULL);
+	(void)sigaction(SIGHUP, &act, NULL);
+	act.sa_handler = ignore;
+	if (sigaction(SIGINT, NULL, &before) == 0 && before.sa_handler != SIG_IGN)
+		(void)sigaction(SIGINT, &act, NULL);
+}
+
 static void reap(pid_t *pid, int *status)
 {
-	if (*pid > 0 && waitpid(*pid, status, WNOHANG) == *pid)
-		*pid = 0;
+	pid_t was = *pid;
+
+	if (was <= 0 || waitpid(was, status, WNOHANG) != was)
+		return;
+	*pid = 0;
+	for (int i = 0; i < 2; i++)
+		if (running[i] == (sig_atomic_t)was)
+			running[i] = 0;
 }
 
 static int start_server(struct pair *p)
@@ -202,6 +240,7 @@ static int start_server(struct pair *p)
 	p->server = run_spawn(p->o->view ? p->server_ip : NULL, p->server_argv, fds[1], &code);
 	close(fds[1]);
 	p->out = fds[0];
+	running[0] = (sig_atomic_t)p->server;
 	return p->server < 0 ? code : 0;
 }
 
@@ -215,6 +254,9 @@ static int start_client(struct pair *p)
 	(void)unsetenv("VS_DEVIATION");
 	(void)unsetenv("VS_CAPTURE");
 	p->client = run_spawn(p->o->view ? p->client_ip : NULL, p->client_argv, -1, &code);
+	running[1] = (sig_atomic_t)p->client;
+	if (p->client > 0 && told != 0) /* meanwhile */
+		(void)kill(p->client, (int)told);
 	return p->client < 0 ? code : 0;
 }
 
@@ -266,10 +308,12 @@ static int run_both(struct pair *p)
 	int64_t until = now_ms() + LISTEN_WAIT_MS; /* a look takes time, too */
 	int rc, ms;
 
-	while (now_ms() < until && p->server > 0 && !listens(p->server)) {
+	while (now_ms() < until && p->server > 0 && told == 0 && !listens(p->server)) {
 		copy_output(p, STEP_MS);
 		reap(&p->server, &p->server_status);
 	}
+	if (told != 0)
+		return 128 + (int)told;
 	if (p->server == 0) {
 		rc = run_code(p->server_status);
 		return rc != 0 ? rc : run_fail("--pair: the server ended before a client could come");
@@ -299,6 +343,8 @@ static int start(struct pair *p)
 
 	if (rc == 0)
 		rc = split(p);
+	if (rc == 0)
+		listen_to_signals();
 	return rc == 0 ? start_server(p) : rc;
 }
 
@@ -306,7 +352,6 @@ static int run_started(struct pair *p)
 {
 	int rc;
 
-	(void)signal(SIGINT, SIG_IGN); /* the terminal tells both */
 	rc = run_both(p);
 	stop(&p->server, &p->server_status);
 	stop(&p->client, &p->client_status);
@@ -314,9 +359,9 @@ static int run_started(struct pair *p)
 	if (p->len > 0)
 		print_line(p, false);
 	if (p->o->capture != NULL)
-		run_salvage_capture(p->o->capture);
+		vs_cli_salvage_capture(RUN_PROGRAM, p->o->capture);
 	if (p->o->trace != NULL)
-		run_salvage_trace(p->o->trace);
+		vs_cli_salvage_trace(RUN_PROGRAM, p->o->trace);
 	return rc;
 }
 

@@ -8,7 +8,6 @@
  *   pair.c     a server and a client on two addresses
  *   netns.c    namespaces, a network of their own
  *   view.c     /sys and /dev with the device in them;  sysfs.c: the files
- *   salvage.c  the capture of a program that was killed
  *   repeat.c   the same addresses every time
  */
 #ifndef VS_VERBS_RUN_H
@@ -29,6 +28,7 @@ struct run_options {
 	unsigned n_ip;
 	const char *mtu, *seed, *traits;
 	const char *capture, *trace; /* absolute */
+	const char *snaplen;
 	const char *fault[RUN_RULES], *deviation[RUN_RULES];
 	unsigned n_fault, n_deviation;
 	bool sim, counters, explain, no_gso, quiet, pair, netns, view, may_move, allow_remote, trace_memory;
@@ -73,9 +73,6 @@ int run_view(const char *const *ip, unsigned n_ip);
 /* The files in /sys/class/infiniband and /sys/class/infiniband_verbs, which `at` is. False with errno. */
 bool run_sysfs_device(int at, const uint8_t gid[][16], unsigned n);
 bool run_sysfs_verbs(int at);
-/* The capture or trace that a process which is no more was writing to `path`. */
-void run_salvage_capture(const char *path);
-void run_salvage_trace(const char *path);
 /* Before the program starts, with --sim: its memory gets the same addresses every time. 0 or RUN_FAILED. */
 int run_same_addresses(char **argv);
 

@@ -103,6 +103,7 @@ int run_environment(const struct run_options *o)
 	set("VS_DEVICE", o->traits);
 	set("VS_SEED", o->seed);
 	set("VS_CAPTURE", o->capture);
+	set("VS_SNAPLEN", o->snaplen);
 	set("VS_TRACE", o->trace);
 	set("VS_TRACE_MEMORY", o->trace_memory ? "1" : NULL);
 	set("VS_COUNTERS", o->counters ? "1" : NULL);
