@@ -26,7 +26,7 @@ CHECK_DEPS    += apps
 check-trace-why: $(TRACER_BIN) $(RECORD_LIB) $(VERBS_LIB) $(CM_LIB) $(CLOCK_LIB) $(RUN_BIN) $(VICTIM) ## vs-trace why names the cause of every fault in a table, and of recorded captures
 	@scripts/deps.sh apps
 	@JOBS=$(JOBS) tracer/tests/faults.sh $(B)
-	@tracer/tests/captures.sh $(B)
+	@tracer/tests/captures.sh $(B) $(wildcard $(VS_SHARED)/captures/rxe*)
 
 .PHONY: check-trace-why
 

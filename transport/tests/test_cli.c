@@ -392,6 +392,7 @@ Suite *vs_suite(void)
 	tcase_add_test(files, a_file_appears_when_it_is_whole);
 	tcase_add_test(files, what_cannot_be_written_is_said);
 	suite_add_tcase(s, files);
+	tcase_set_timeout(waiting, 60);
 	tcase_add_test(waiting, a_wrapped_program_is_waited_for);
 	tcase_add_loop_test(waiting, what_is_sent_to_a_wrapper_reaches_its_program, 0, 2);
 	tcase_add_test(waiting, a_wrapper_outlives_what_a_terminal_sends);

@@ -217,8 +217,23 @@ START_TEST(abort_leaves_the_old_file_alone_and_nothing_behind)
 END_TEST
 
 /* The writer of a process that was killed: its file has a name, and whole frames. */
+/* And as many as there may be. */
+static bool only_zeros_behind(const char *path, off_t from)
+{
+	FILE *f = fopen(path, "rb");
+	size_t n = 0;
+	int c;
+
+	ck_assert(f != NULL && fseeko(f, from, SEEK_SET) == 0);
+	while ((c = getc(f)) == 0)
+		n++;
+	fclose(f);
+	return c == EOF && n > 0;
+}
+
 START_TEST(what_a_killed_process_has_put_is_kept_where_that_is_wanted)
 {
+	const off_t end = 24 + 16 + 60;
 	const char *path = in_dir("x.pcap");
 	char part[300];
 	pid_t pid = fork();
@@ -237,6 +252,8 @@ START_TEST(what_a_killed_process_has_put_is_kept_where_that_is_wanted)
 	ck_assert(WIFSIGNALED(status));
 	ck_assert_int_ne(access(path, F_OK), 0);
 	snprintf(part, sizeof(part), "%s.%ld-0.part", path, (long)pid);
+	ck_assert(only_zeros_behind(part, end));
+	ck_assert_int_eq(truncate(part, end), 0);
 	expect_all(part, &kinds[0], edge_frames, 1);
 	ck_assert_int_eq(rename(part, path), 0); /* the fixture takes it away */
 }

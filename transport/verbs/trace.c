@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
  * trace.c - the events of the devices and of the wire between them, in the order in which they happened, as a .vst
- * file (vs/vst.h). While the program runs they are packed, into a mapped file beside the trace's place: an event costs
- * some stores, and what a killed program has told is there (vs-run makes the trace of it). At the end they become
- * lines, and take their place, so nobody reads half of one. What is no regular file gets its lines at once.
+ * file (vs/vst.h). It is written beside its place and takes it at the end, so nobody reads half of one.
+ *
+ * On sockets, where time matters, events are packed into a mapped file while the program runs: one costs some stores,
+ * and what a killed program has told is there (vs-run makes the trace of it); at the end they become lines. On the
+ * simulated wire, where it stands still, and in what is no regular file, they are lines at once.
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -88,7 +90,7 @@ static char *expand(const char *path, const char *node)
 	return to;
 }
 
-static int open_part(struct ref_trace *t, const char *template, const char *node)
+static int open_part(struct ref_trace *t, const char *template, const char *node, bool sim)
 {
 	char *path = expand(template, node);
 	size_t len = path != NULL ? strlen(path) + 32 : 0;
@@ -109,7 +111,7 @@ static int open_part(struct ref_trace *t, const char *template, const char *node
 		t->fd = open(t->part, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600); /* it may hold keys */
 	if (t->fd < 0)
 		return errno;
-	t->grow = t->straight ? NULL : vs_grow_open(t->fd);
+	t->grow = t->straight || sim ? NULL : vs_grow_open(t->fd);
 	return 0;
 }
 
@@ -128,7 +130,7 @@ struct ref_trace *ref_trace_open(const struct ref_config *c, const char *node, i
 		snprintf(h.vantage_name, sizeof(h.vantage_name), "%s", node);
 		snprintf(h.vantage_type, sizeof(h.vantage_type), "device");
 	}
-	*err = open_part(t, c->trace, node);
+	*err = open_part(t, c->trace, node, c->sim);
 	if (*err != 0) {
 		ref_say("%s: can't be written: %s", c->trace, strerror(*err));
 		destroy(t);
