@@ -22,7 +22,7 @@ CHECK_TARGETS  += check-trace-view
 CHECK_PROGRAMS += $(B)/tests/test_trace $(B)/tests/chromecheck $(B)/tests/mkvst
 ASAN_TARGETS   += check-trace-view
 CHECK_DEPS     += browser
-FUZZERS        += tracer/tests/fuzz_trace
+FUZZERS        += tracer/tests/fuzz_trace tracer/tests/fuzz_spool
 FUZZ_SEEDS_fuzz_trace := tracer/tests/in
 
 $(B)/tests/test_trace: $(B)/obj/tracer/tests/test_trace.o $(B)/obj/transport/tests/runner.o $(TRACER_OBJS) $(LIBVS) $(LIBJUDGE) $(LIBWIRE)
@@ -33,7 +33,7 @@ $(B)/tests/chromecheck $(B)/tests/mkvst: $(B)/tests/%: $(B)/obj/tracer/tests/%.o
 	@mkdir -p $(@D)
 	$(CC) $(OPT) $(SANFLAGS) $(LDFLAGS) -o $@ $^ $(LIBS_VS) -lm
 
-$(B)/bin/fuzz_trace: $(B)/obj/tracer/tests/fuzz_trace.o $(TRACER_OBJS) $(LIBVS) $(LIBJUDGE) $(LIBWIRE)
+$(B)/bin/fuzz_trace $(B)/bin/fuzz_spool: $(B)/bin/%: $(B)/obj/tracer/tests/%.o $(TRACER_OBJS) $(LIBVS) $(LIBJUDGE) $(LIBWIRE)
 	@mkdir -p $(@D)
 	$(CC) $(OPT) $(SANFLAGS) -fsanitize=fuzzer $(LDFLAGS) -o $@ $^ $(LIBS_VS)
 
