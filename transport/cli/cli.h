@@ -100,11 +100,11 @@ void vs_cli_file_abort(struct vs_cli_file *f);
 /* ---- salvage.c ---- */
 
 /*
- * What a process that is no more was writing to `path` gets that name, as far as it is whole; `program` says so on
+ * What a process that is no more was writing to `path` gets that name, as far as it is whole; `who` says so on
  * stderr. In the name of a trace %p and %n stand for anything.
  */
-void vs_cli_salvage_capture(const char *program, const char *path);
-void vs_cli_salvage_trace(const char *program, const char *path);
+void vs_cli_salvage_capture(const char *who, const char *path);
+void vs_cli_salvage_trace(const char *who, const char *path);
 
 /* ---- wait.c ---- */
 

@@ -206,8 +206,8 @@ struct vs_event_sink ref_trace_sink(struct ref_trace *t);
 /* The bytes of a region that is about to go, if the trace is to have them; what a device has counted. Inside. */
 void ref_trace_memory(const struct vs_dev *dev, uint32_t lkey, const void *addr, size_t len);
 void ref_trace_counters(const struct vs_dev *dev);
-/* `keep`: the file takes its place; otherwise it goes, unless this is a child and it the parent's. NULL is fine. */
-void ref_trace_close(struct ref_trace *t, bool keep);
+/* `wanted`: the file takes its place; otherwise it goes, unless this is a child and it the parent's. NULL is fine. */
+void ref_trace_close(struct ref_trace *t, bool wanted);
 
 /* ---- objects ---- */
 struct ref_context {
