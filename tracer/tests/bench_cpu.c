@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
  * bench_cpu.c - preloaded into a program of perftest, writes to VS_BENCH_CPU what processor time its process took from
- * when its queue pair was ready until exit(3): its start, and what becomes of a trace then, are left out.
+ * when its queue pair could receive until exit(3): its start, and what becomes of a trace then, are left out.
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>
@@ -51,7 +51,7 @@ int ibv_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask)
 
 	real("ibv_modify_qp", &fn);
 	rc = fn(qp, attr, mask);
-	if (from == 0 && (mask & IBV_QP_STATE) != 0 && attr->qp_state == IBV_QPS_RTS && atexit(tell) == 0)
+	if (from == 0 && (mask & IBV_QP_STATE) != 0 && attr->qp_state == IBV_QPS_RTR && atexit(tell) == 0)
 		from = now();
 	return rc;
 }
