@@ -253,14 +253,32 @@ static void device_limit(struct why *w)
 }
 
 /* Nothing else explains it, and a rule was there to do it. */
+/* The rule was about this call, not about another one: "post_send:errno=ENOMEM". */
+static bool is_about(const char *rule, const struct vs_event *call)
+{
+	const char *name = vs_event_info((enum vs_event_type)call->type)->name;
+	size_t len = strncmp(name, "verb:", 5) == 0 ? strlen(name + 5) : 0;
+
+	return len > 0 && strncmp(rule, name + 5, len) == 0 && rule[len] == ':';
+}
+
+/* Told just before the call that it made fail: the device never saw that. */
 static void injected(struct why *w)
 {
-	for (size_t i = w->subject; i != VT_NONE && i > 0 && i + 16 > w->subject; i--)
-		if (w->m->ev[i - 1].type == VS_EV_FAULT_INJECT &&
-		    strstr(why_text_arg(w, i - 1, "rule"), "errno=") != NULL) {
-			why_for(w, WHY_LIKELY, i - 1, "%s", why_text_arg(w, i - 1, "rule"));
-			return;
-		}
+	const struct vs_event *call = w->subject != VT_NONE ? &w->m->ev[w->subject] : NULL;
+
+	for (size_t i = w->subject; i != VT_NONE && i > 0 && i + 16 > w->subject; i--) {
+		const struct vs_event *e = &w->m->ev[i - 1];
+		const char *rule = e->type == VS_EV_FAULT_INJECT ? why_text_arg(w, i - 1, "rule") : "";
+
+		if (e->type == call->type && strcmp(e->node, call->node) == 0)
+			return; /* an earlier call of that kind: what was told before it was for that one */
+		if (strstr(rule, "errno=") == NULL)
+			continue;
+		why_for(w, is_about(rule, call) && strcmp(e->node, call->node) == 0 ? WHY_CERTAIN : WHY_LIKELY, i - 1,
+			"%s", rule);
+		return;
+	}
 }
 
 static void cq_overflow(struct why *w)
@@ -279,7 +297,11 @@ static void cq_overflow(struct why *w)
 
 static void timeout_zero(struct why *w)
 {
+	unsigned type = why_op(w) != NULL ? w->m->qp[why_op(w)->qp].type : 0;
+
 	if (w->me.rts == VT_NONE || why_op(w) == NULL || why_op(w)->answer != VT_NONE)
+		return;
+	if (type == VS_QPT_UD || type == VS_QPT_UC) /* nobody answers these, and no timer waits */
 		return;
 	if (why_arg(w, w->me.rts, "timeout") == 0)
 		why_for(w, WHY_CERTAIN, w->me.rts, "timeout was given as 0, and no answer has come");

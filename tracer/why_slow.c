@@ -10,6 +10,8 @@
 
 struct signs {
 	unsigned lost, answers_lost, duplicates, reordered, rnr, ce, cnp, retries, implied, acked_again;
+	unsigned gaps, executed, timeouts; /* what the devices themselves noticed */
+	size_t first_gap, first_executed, first_timeout;
 	size_t first_lost, first_answer, first_duplicate, first_late, first_rnr, first_ce, first_cnp;
 };
 
@@ -41,6 +43,15 @@ static void look_event(const struct why *w, struct signs *s, size_t i)
 		break;
 	case VS_EV_RC_RETRY:
 		s->retries++;
+		break;
+	case VS_EV_RC_GAP:
+		note(&s->gaps, &s->first_gap, i);
+		break;
+	case VS_EV_RC_DUPLICATE:
+		note(&s->executed, &s->first_executed, i);
+		break;
+	case VS_EV_RC_TIMEOUT:
+		note(&s->timeouts, &s->first_timeout, i);
 		break;
 	default:
 		break;
@@ -91,6 +102,24 @@ static void look_packet(const struct why *w, struct signs *s, const struct vt_pa
 		note(&s->lost, &s->first_lost, at);
 }
 
+/* Where nothing says what became of packets, as on sockets: a receiver that saw a gap, or what it had executed before.
+ */
+static void conclude(struct signs *s)
+{
+	if (s->lost + s->answers_lost + s->duplicates + s->reordered + s->rnr + s->ce > 0)
+		return;
+	if (s->gaps > 0) {
+		s->lost = s->gaps;
+		s->first_lost = s->first_gap;
+	} else if (s->executed > 0) {
+		s->answers_lost = s->executed;
+		s->first_answer = s->first_executed;
+	} else if (s->timeouts > 0) {
+		s->lost = s->timeouts;
+		s->first_lost = s->first_timeout;
+	}
+}
+
 static struct signs look(const struct why *w)
 {
 	struct signs s = {.first_lost = VT_NONE,
@@ -105,6 +134,7 @@ static struct signs look(const struct why *w)
 		look_event(w, &s, i);
 	for (size_t i = 0; i < w->m->n_pkts; i++)
 		look_packet(w, &s, &w->m->pkt[i]);
+	conclude(&s);
 	return s;
 }
 
