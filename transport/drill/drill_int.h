@@ -8,9 +8,11 @@
  *   stmt.c       statements of nodes         block.c     lines below: one of, repeat, when
  *   pkt_parse.c  the peer's packets          cm_parse.c  connection management
  *   value.c      expressions and symbols     fault.c     faults, read and done
- *   run.c        the runner, verdict         observe.c   what happened, against what was expected
+ *   run.c        the runner, verdict         setup.c     the target of a run
+ *   hear.c       what happens                observe.c   the same, against what was expected
  *   verbs.c      queue pairs                 objects.c   the other objects
  *   post.c       work requests               conn.c      connections
+ *   eval.c       values in a run             payload.c   bytes that somebody gave the device
  *   field.c net.c packet.c cm_packet.c match.c           packets (packet.h)
  *   sim.c sim_verbs.c                                    the simulator as target (target.h)
  *

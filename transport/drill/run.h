@@ -116,17 +116,27 @@ __attribute__((format(printf, 4, 5))) void dr_verdict(struct run *r, const struc
 						      const char *format, ...); /* FAIL */
 __attribute__((format(printf, 4, 5))) void dr_broken(struct run *r, const struct stmt *st, unsigned column,
 						     const char *format, ...); /* ERROR */
+bool dr_step(struct run *r);                 /* one more thing happens; false: too many did */
+bool dr_pass(struct run *r, uint64_t until); /* lets time pass: false when it is `until` */
+
+/* setup.c */
+bool dr_open(struct run *r); /* its target, and what the script has from the beginning */
+void dr_close(struct run *r);
+/* What the script needs and this encapsulation does not have; NULL: nothing. All else is in the simulator. */
+const char *dr_lacking(const struct run *r);
+
+/* eval.c */
 bool dr_eval(struct run *r, const struct stmt *st, const struct expr *e, uint64_t *v);
-/* The value of an option, `fallback` without it; `base` is added to a relative one. */
+/* The value of an option, `fallback` without it. */
 bool dr_value(struct run *r, const struct stmt *st, int id, uint64_t fallback, uint64_t max, uint64_t *v);
 /* a region's bytes [from, to); false: outside, not made */
 bool dr_memory(struct run *r, const struct stmt *st, const struct value *v, uint32_t *from, uint32_t *to);
 /* The bytes that a value stands for, `count` pattern bytes made up for a number. */
 bool dr_bytes(struct run *r, const struct stmt *st, const struct value *v, const uint8_t **bytes, uint32_t *len);
 void dr_read_memory(struct run *r, struct rt_obj *o); /* its bytes are as the device has them */
-bool dr_step(struct run *r);                          /* one more thing happens; false: too many did */
-bool dr_pass(struct run *r, uint64_t until);          /* lets time pass: false when it is `until` */
-void dr_hear(struct run *r);                          /* takes what happened into the queues */
+
+/* hear.c */
+void dr_hear(struct run *r); /* takes what happened into the queues */
 void dr_frame_heard(void *ctx, uint64_t now, enum vs_link link, const uint8_t *frame, size_t len);
 void dr_frame_sent(void *ctx, int node, uint64_t now, enum vs_link link, const uint8_t *frame, size_t len);
 
