@@ -32,7 +32,6 @@ DEFS    := -DVS_VERSION='"$(VERSION)"'
 WIRE_SRCS      :=   # libvs-wire.a: wire, psn, opcodes, reasons
 JUDGE_SRCS     :=   # libvs-judge.a: event, monitor, ladder
 VERBSCOPE_SRCS :=   # libverbscope.a: the rest of transport/
-TESTS          :=   # one Check program per entry: transport/tests/test_x -> $(B)/tests/test_x
 FUZZERS        :=   # libFuzzer targets, as sources without .c: transport/tests/fuzz_x
 ALL            :=   # what `make` builds
 CLEAN          :=

@@ -1,15 +1,16 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
 # transport/tests/: Check suites (test_*.c, one program each) and fuzz targets (fuzz_*.c).
 UNIT_TESTS := $(patsubst transport/tests/%.c,$(B)/tests/%,$(sort $(wildcard transport/tests/test_*.c)))
-TESTS += $(UNIT_TESTS)
 $(B)/tests/test_inject $(B)/tests/test_frameio: LIBS_VS += -lnet
 $(B)/tests/test_monitor $(B)/tests/test_monitor_packet $(B)/tests/test_monitor_rules $(B)/tests/test_monitor_deviations: $(B)/obj/transport/tests/monrig.o
+DEVIATION_OBJS := $(patsubst %.c,$(B)/obj/%.o,$(sort $(wildcard transport/tests/deviation*.c)))
+$(B)/tests/test_deviations: $(DEVIATION_OBJS)
 
 # Tests of these enter a network namespace of their own, and so need a process of their own.
 FORKING_TESTS := $(B)/tests/test_inject $(B)/tests/test_udpio $(B)/tests/test_frameio
 
 # What only drives the engine need not be optimized: that takes three quarters of the time to build.
-$(patsubst $(B)/tests/%,$(B)/obj/transport/tests/%.o,$(UNIT_TESTS)) $(call obj,$(addprefix transport/tests/,rig.c monrig.c runner.c)): CPPFLAGS += -O0
+$(patsubst $(B)/tests/%,$(B)/obj/transport/tests/%.o,$(UNIT_TESTS)) $(call obj,$(addprefix transport/tests/,rig.c monrig.c runner.c)) $(DEVIATION_OBJS): CPPFLAGS += -O0
 
 # In the build that everybody uses each test has a process; the other builds run the tests in one.
 unit-programs: $(UNIT_TESTS)
