@@ -3,7 +3,6 @@
  * test_record.c - the recorder without a program: its rings, the notation of --inject, and what `vs-trace run` makes of
  * spools, damaged ones too. Beside it, recorder.sh looks at programs.
  */
-#include <check.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdlib.h>

@@ -6,7 +6,6 @@
 #ifndef VS_TESTS_CAPFILE_H
 #define VS_TESTS_CAPFILE_H
 
-#include <check.h>
 #include <dirent.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -17,6 +16,7 @@
 #include <unistd.h>
 #include <zlib.h>
 
+#include "runner.h"
 #include "vs/pktio.h"
 
 /* ---- a packet: the RoCEv2 ACK of spec vectors, 10.0.0.1 -> 10.0.0.2, QP 0x12, PSN 255 ---- */

@@ -4,7 +4,6 @@
  * -lrdmacm, run under vs-run. Both ends are in this process, on one address.
  */
 #include <arpa/inet.h>
-#include <check.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>

@@ -8,7 +8,6 @@
  */
 #define _GNU_SOURCE /* unshare */
 #include <arpa/inet.h>
-#include <check.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/if_tun.h>

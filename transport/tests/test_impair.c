@@ -3,7 +3,6 @@
  * test_impair.c - what faults leave of frames on a way between two ends: which come out, in which order, when, and that
  * a marked one is still one that a receiver takes.
  */
-#include <check.h>
 #include <string.h>
 
 #include "runner.h"

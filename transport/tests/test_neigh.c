@@ -3,7 +3,6 @@
  * test_neigh.c - ARP and neighbour discovery: frames against bytes that were written down from the RFCs, and what is no
  * question of ours, or damaged, is not answered. That a kernel understands them test_frameio.c shows.
  */
-#include <check.h>
 #include <string.h>
 
 #include "runner.h"

@@ -4,7 +4,6 @@
  * sent, the ICRC is right for what the kernel wrote, and nothing is lost while nobody reads.
  */
 #include <arpa/inet.h>
-#include <check.h>
 #include <netinet/udp.h>
 #include <stdlib.h>
 #include <string.h>

@@ -5,7 +5,6 @@
  */
 #define _GNU_SOURCE /* dlvsym */
 #include <arpa/inet.h>
-#include <check.h>
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
