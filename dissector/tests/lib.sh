@@ -62,6 +62,21 @@ builtin_ws() {
 	"${as_user[@]}" "${WS_ENV[@]}" "$TSHARK" -n "$@" 2>>"$W/stderr.builtin"
 }
 
+# merge NAME CAPTURE...: one file of all of them, $W/NAME, and in $W/index.tsv where each begins in it: name, first
+# frame, frames.
+merge() {
+	local to=$W/$1 first=1 file count
+	shift
+	mergecap -a -F pcapng -w "$to" "$@" || die "mergecap failed"
+	capinfos -TMmrc "$@" >"$W/counts" || die "capinfos failed"
+	while IFS=, read -r file count; do
+		printf '%s\t%d\t%d\n' "$(basename "$file" .pcap)" "$first" "$count"
+		first=$((first + count))
+	done <"$W/counts" >"$W/index.tsv"
+	# shellcheck disable=SC2034 # for those who source this
+	frames=$((first - 1))
+}
+
 # check NAME COMMAND...: runs it; it passes when it exits 0. Its output is shown when it fails.
 check() {
 	local name=$1 log said

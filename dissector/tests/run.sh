@@ -43,19 +43,7 @@ for folder in rxe rxe-6.12 public; do
 		[ ! -e "$file" ] || cmp -s "$file" "pcaps/recorded/${file##*/}" || shared+=("$file")
 	done
 done
-
-# One file of everything, and where each capture begins in it: name, first frame, frames.
-merge() {
-	local first=1 file count
-	mergecap -a -F pcapng -w "$W/all.pcapng" "$@" || die "mergecap failed"
-	capinfos -TMmrc "$@" >"$W/counts" || die "capinfos failed"
-	while IFS=, read -r file count; do
-		printf '%s\t%d\t%d\n' "$(basename "$file" .pcap)" "$first" "$count"
-		first=$((first + count))
-	done <"$W/counts" >"$W/index.tsv"
-	frames=$((first - 1))
-}
-merge "${generated[@]}" "${recorded[@]}" ${shared[@]+"${shared[@]}"}
+merge all.pcapng "${generated[@]}" "${recorded[@]}" ${shared[@]+"${shared[@]}"}
 printf 'tshark %s, %d captures (%d from %s), %d frames\n' "$version" \
 	$((${#generated[@]} + ${#recorded[@]} + ${#shared[@]})) ${#shared[@]} "$SHARED" "$frames"
 

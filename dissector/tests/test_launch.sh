@@ -44,8 +44,10 @@ tshark_that_cannot_be_run_is_126() {
 
 # copy_tree DIR: what the launchers need, without plugins
 copy_tree() {
-	mkdir -p "$1"
-	cp -R "$build/bin" "$build/lib" "$build/share" "$1/"
+	mkdir -p "$1/bin" "$1/lib/verbscope"
+	cp "$vt" "$vw" "$1/bin/"
+	cp "$shim" "$1/lib/verbscope/"
+	cp -R "$build/share" "$1/"
 }
 
 missing_plugin_is_125_and_says_make() {

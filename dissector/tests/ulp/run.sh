@@ -10,7 +10,7 @@
 set -u
 # shellcheck source=dissector/tests/lib.sh
 . "$(dirname "$0")/../lib.sh"
-need "$TSHARK" mergecap
+need "$TSHARK" mergecap capinfos
 cd "$ROOT" || exit 2
 EXPECTED=$HERE/ulp/expected.txt
 MKULP=${MKULP:-$B/tests/mkulp}
@@ -21,6 +21,9 @@ work check-ulp
 mkdir -p "$W/captures"
 "$MKULP" "$W/captures" || die "mkulp failed"
 mapfile -t names < <("$MKULP" --list | cut -f1)
+# All of them as one file, $W/captures/all.pcap, in which each has hosts of its own: a start of tshark costs 0.2 s.
+files=("${names[@]/#/$W/captures/}")
+merge captures/all.pcap "${files[@]/%/.pcap}"
 
 # claims CAPTURE [tshark options]: frame, the layers on top of ours, and who said so.
 claims() {
@@ -32,32 +35,37 @@ claims() {
 			if ($2 != "" || $3 != "") printf "%s\t%s\t%s\t%s\t%s\n", $1, $2 == "" ? "-" : $2, $3, $4, $5 }'
 }
 
-all_claims() {
-	local name
-	for name in "${names[@]}"; do
-		echo "# $name"
-		claims "$name" "$@" || return
-	done
+# Claims of all captures, from standard input: capture by capture, with its own frame numbers.
+by_capture() {
+	awk -F'\t' -v OFS='\t' '
+		NR == FNR { name[NR] = $1; first[NR] = $2; end[NR] = $2 + $3; n = NR; next }
+		{
+			while (i == 0 || $1 >= end[i])
+				print "# " name[++i]
+			$1 -= first[i] - 1
+			if ($5 != "")
+				$5 -= first[i] - 1
+			print
+		}
+		END { while (i < n) print "# " name[++i] }' "$W/index.tsv" -
 }
 
+claims all >"$W/claims.all" || die "tshark failed"
+by_capture <"$W/claims.all" >"$W/claims"
 if [ "${1-}" = --update ]; then
-	all_claims >"$W/claims" || die "tshark failed"
 	cp "$W/claims" "$EXPECTED"
 	exit
 fi
+table "$W/captures/all.pcap" builtin_ws frame.number frame.protocols _ws.malformed >"$W/builtin" || die "tshark failed"
 
 # The whole table: capture by capture, frame by frame.
 expected_claims() {
-	all_claims >"$W/claims" && same "$EXPECTED" "$W/claims"
+	same "$EXPECTED" "$W/claims"
 }
 
-# What RPC-over-RDMA does not show again in a second pass, it doesn't show for the built-in either. All of them as one
-# file: a start of tshark costs 0.2 s.
+# What RPC-over-RDMA does not show again in a second pass, it doesn't show for the built-in either.
 two_passes() {
-	local files=("${names[@]/#/$W/captures/}")
-	files=("${files[@]/%/.pcap}")
-	mergecap -a -F pcapng -w "$W/captures/all.pcap" "${files[@]}" || return
-	claims all | sed 's/rpcordma:data/rpcordma/' >"$W/claims1" || return
+	sed 's/rpcordma:data/rpcordma/' "$W/claims.all" >"$W/claims1"
 	claims all -2 | sed 's/rpcordma:data/rpcordma/' >"$W/claims2" || return
 	[ "$(wc -l <"$W/claims1")" -gt 50 ] && same "$W/claims1" "$W/claims2"
 }
@@ -65,18 +73,19 @@ two_passes() {
 # What the built-in finds in these, apart from what it then calls malformed, must be there.
 GENUINE='nfs nfs-ib nfs-v6 nvme nvme-ib iser iser-ib smb smb-ib lnet ipoib-cm header header-ib'
 builtin_claims() {
-	local name bad=0
-	for name in $GENUINE; do
-		table "$W/captures/$name.pcap" builtin_ws frame.number frame.protocols _ws.malformed >"$W/builtin" || return
-		table "$W/captures/$name.pcap" ours frame.number frame.protocols >"$W/ours" || return
-		awk -F'\t' -v name="$name" '
+	local name first count bad=0
+	table "$W/captures/all.pcap" ours frame.number frame.protocols >"$W/ours" || return
+	while read -r name first count; do
+		[[ " $GENUINE " == *" $name "* ]] || continue
+		awk -F'\t' -v name="$name" -v first="$first" -v count="$count" '
+			$1 < first || $1 >= first + count { next }
 			NR == FNR { ours[$1] = ":" $2 ":"; next }
 			$3 == "" {
 				n = split($2, p, ":")
 				for (i = 1; i <= n; i++)
 					if (p[i] !~ /^(infiniband|data)$/) {
 						if (ours[$1] !~ ":" p[i] ":") {
-							print name " frame " $1 ": " p[i] " is lost"
+							print name " frame " $1 - first + 1 ": " p[i] " is lost"
 							bad = 1
 						}
 						found += p[i] !~ /^(eth|ethertype|ip|ipv6|udp|erf)$/
@@ -84,23 +93,17 @@ builtin_claims() {
 			}
 			END { print name ": " found + 0 " layers of the built-in are there"; exit bad || found < 2 }' \
 			"$W/ours" "$W/builtin" || bad=1
-	done
+	done <"$W/index.tsv"
 	return $bad
 }
 
 # None of hundreds of look-alikes is claimed; that they are look-alikes, the built-in shows.
 false_claims() {
-	local name bad=0 fooled=0 n
-	for name in false false-ib false-ud; do
-		if claims "$name" | grep .; then
-			echo "claimed in $name"
-			bad=1
-		fi
-		n=$(builtin_ws -r "$W/captures/$name.pcap" -Y '!data && !(frame.protocols matches "infiniband$")' | wc -l)
-		fooled=$((fooled + n))
-	done
-	echo "the built-in is fooled by $fooled"
-	[ $bad = 0 ] && [ "$fooled" -gt 50 ]
+	awk '/^#/ { name = $2; next } name ~ /^false(-|$)/ { print name ": " $0; bad = 1 } END { exit bad }' "$W/claims" || return
+	awk -F'\t' '
+		NR == FNR { if ($1 ~ /^false(-|$)/) for (i = 0; i < $3; i++) here[$2 + i] = 1; next }
+		$1 in here && ":" $2 ":" !~ /:data:/ && $2 !~ /infiniband$/ { fooled++ }
+		END { print "the built-in is fooled by " fooled; exit !(fooled > 50) }' "$W/index.tsv" "$W/builtin"
 }
 
 # Four bytes that fit are no evidence. DRBD's heuristic is off by default; every other frame is an ACK.
@@ -182,7 +185,7 @@ decode_as() {
 }
 
 preferences() {
-	all_claims -o rdma.ulp:FALSE | grep -v '^#' && return 1
+	claims all -o rdma.ulp:FALSE | grep . && return 1
 	claims hello -o rdma.ulp_guess:TRUE >"$W/lines" && grep rpcordma "$W/lines"
 }
 
