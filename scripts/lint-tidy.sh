@@ -18,6 +18,6 @@ if [ ${#compiled[@]} != "$sources" ]; then
 fi
 analyze=()
 [ "$nodes" != 0 ] || analyze=('--checks=-clang-analyzer-*')
-printf '%s\0' "${compiled[@]}" | xargs -0 -n 1 -P "$jobs" clang-tidy --quiet "${analyze[@]}" -p "$(dirname "$db")" \
+printf '%s\0' "${compiled[@]}" | xargs -0 -n 8 -P "$jobs" clang-tidy --quiet "${analyze[@]}" -p "$(dirname "$db")" \
 	--extra-arg=-Xclang --extra-arg=-analyzer-config --extra-arg=-Xclang --extra-arg=max-nodes="$nodes" 2>&1 |
 	awk '/warnings? generated|^Suppressed |^Use -header-filter/ { next } { print; bad = 1 } END { exit bad }'

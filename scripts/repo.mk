@@ -5,7 +5,7 @@
 
 JOBS       ?= $(shell nproc 2>/dev/null || echo 1)
 CLANG      ?= clang
-CLANG_OPT  ?= -O1
+CLANG_OPT  ?= -O0
 C_FILES     = $(shell scripts/sources.sh c)
 SHELL_FILES = $(shell scripts/sources.sh shell)
 
@@ -91,16 +91,17 @@ reference: all ## writes docs/reference anew: fields, rules, reasons, causes, ca
 check-install: all ## what make install installs can be used, and make uninstall removes it
 	@CC='$(CC)' scripts/tests/install-test.sh '$(MAKE)' $(B)
 
-# A plain build of its own: sanitizers would add calls, and B may be built with anything.
-PURE_OBJS = $(patsubst %.c,$(B)/pure/obj/%.o,$(sort $(WIRE_SRCS) $(wildcard transport/core/*.c) transport/event/event.c transport/event/names.c))
+# The objects of this build, or those of a plain one where sanitizers and the like have added calls.
+PURE_B    = $(if $(strip $(SANFLAGS) $(CFLAGS) $(CPPFLAGS)),$(B)/pure,$(B))
+PURE_OBJS = $(patsubst %.c,$(PURE_B)/obj/%.o,$(sort $(WIRE_SRCS) $(wildcard transport/core/*.c) transport/event/event.c transport/event/names.c))
 check-pure: ## codec and engine call no clock, socket, rand, stdio, getenv, malloc
 	@scripts/check-pure.sh --self-test
-	@$(MAKE) B=$(B)/pure SAN= CFLAGS= CPPFLAGS= $(PURE_OBJS)
+	@$(MAKE) B=$(PURE_B) SAN= SANFLAGS= CFLAGS= CPPFLAGS= $(PURE_OBJS)
 	@scripts/check-pure.sh $(PURE_OBJS)
 
-check-clang: clang-programs ## build everything with clang too, and run the unit tests
-	@$(MAKE) B=$(B)/clang CC=$(CLANG) OPT=$(CLANG_OPT) check-unit
-clang-programs:
+check-clang: clang-programs ## build everything with clang too, and run the unit tests, optimized
+	@$(MAKE) B=$(B)/clang-O1 CC=$(CLANG) OPT=-O1 check-unit
+clang-programs: # what clang has to say of it all does not depend on optimization
 	@$(MAKE) B=$(B)/clang CC=$(CLANG) OPT=$(CLANG_OPT) all unit-programs
 
 # One after the other: each has a make of its own below it, and they build the same objects.
@@ -146,14 +147,18 @@ format: ## apply .clang-format
 format-check: ## .clang-format is respected
 	@$(call only_14,clang-format) clang-format --dry-run --Werror $(C_FILES)
 
-lint: lint-psn lint-shell lint-man lint-cppcheck lint-tidy ## cppcheck, clang-tidy, shellcheck, mandoc, the PSN rule (TIDY_NODES=225000: deeper)
+lint: lint-psn lint-size lint-shell lint-man lint-cppcheck lint-tidy ## cppcheck, clang-tidy, shellcheck, mandoc, the rules of PSNs and of sizes (TIDY_NODES=225000: deeper)
 
-lint-quick: lint-psn lint-shell lint-man # and clang-tidy without its analyzer
+lint-quick: lint-psn lint-size lint-shell lint-man # and clang-tidy without its analyzer
 	@$(MAKE) TIDY_NODES=0 lint-tidy
 
 lint-psn:
 	@scripts/lint-psn.sh --self-test
 	@scripts/lint-psn.sh
+
+lint-size:
+	@scripts/lint-size.sh --self-test
+	@scripts/lint-size.sh
 
 lint-shell:
 	@shellcheck --external-sources --source-path=SCRIPTDIR $(SHELL_FILES)
@@ -254,5 +259,5 @@ help: ## this list
 FORCE:
 
 .PHONY: FORCE demo check check-long fuzz-minute deps check-programs check-unit check-deps check-spdx check-scripts check-install check-pure check-clang clang-programs check-asan check-fuzz fuzzers-quick \
-	check-deviations deviations-table check-fresh check-fresh-whole format format-check lint lint-quick lint-psn lint-shell lint-man lint-cppcheck lint-tidy objects fuzz fuzz-programs fuzzers install \
+	check-deviations deviations-table check-fresh check-fresh-whole format format-check lint lint-quick lint-psn lint-size lint-shell lint-man lint-cppcheck lint-tidy objects fuzz fuzz-programs fuzzers install \
 	uninstall shared deb check-deb dist check-docs check-docs-long check-reference reference check-completion doctor help
