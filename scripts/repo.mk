@@ -72,7 +72,8 @@ CHECK_TARGETS += check-completion
 check-completion: all ## what bash completes, against --help and the man page of every program
 	@scripts/tests/completion-test.sh $(B) $(notdir $(INSTALL_BINS))
 
-# Not yet steps of make check: they have to be seen green as a whole first.
+CHECK_TARGETS += check-docs check-reference
+LONG_TARGETS  += check-docs-long
 check-docs: all $(VICTIM) ## links, targets, options and commands of README and docs are as they say
 	@scripts/tests/docs-test.sh $(B)
 	@scripts/check-docs.sh $(B)
