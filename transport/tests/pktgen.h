@@ -365,4 +365,19 @@ static inline size_t vs_gen_mutate(uint64_t *s, uint8_t *buf, size_t n, size_t c
 	return n;
 }
 
+/* A legal packet in g->p, sealed, and its bytes in `frame`: how many. */
+static inline size_t vs_gen_frame(struct vs_gen *g, uint8_t frame[VS_GEN_MAX], enum vs_encap encap, uint8_t opcode,
+				  uint32_t payload_len, bool ethernet)
+{
+	uint64_t seed = 0x5eed5;
+	int n;
+
+	vs_gen_legal(g, &seed, encap, opcode, ethernet);
+	vs_gen_payload(g, &seed, payload_len);
+	ck_assert_int_eq(vs_pkt_seal(&g->p, VS_SEAL_ALL, frame, VS_GEN_MAX), VS_OK);
+	n = vs_pkt_build(&g->p, frame, VS_GEN_MAX);
+	ck_assert_int_gt(n, 0);
+	return (size_t)n;
+}
+
 #endif

@@ -7,19 +7,6 @@
 static struct vs_gen one;
 static uint8_t frame[VS_GEN_MAX];
 
-static size_t make(enum vs_encap encap, uint8_t opcode, uint32_t payload_len, bool ethernet)
-{
-	uint64_t seed = 0x5eed5;
-	int n;
-
-	vs_gen_legal(&one, &seed, encap, opcode, ethernet);
-	vs_gen_payload(&one, &seed, payload_len);
-	ck_assert_int_eq(vs_pkt_seal(&one.p, VS_SEAL_ALL, frame, sizeof(frame)), VS_OK);
-	n = vs_pkt_build(&one.p, frame, sizeof(frame));
-	ck_assert_int_gt(n, 0);
-	return (size_t)n;
-}
-
 /* ---- what the builder refuses, and what it does not ---- */
 
 START_TEST(a_number_without_room_is_refused)
@@ -67,7 +54,7 @@ START_TEST(a_number_without_room_is_refused)
 			uint8_t *at = (uint8_t *)&one.p + fields[i].offset;
 			int n;
 
-			make(fields[i].encap, fields[i].opcode, 0, false);
+			vs_gen_frame(&one, frame, fields[i].encap, fields[i].opcode, 0, false);
 			if (fields[i].size == 1)
 				*at = (uint8_t)v;
 			else if (fields[i].size == 2)
@@ -86,7 +73,7 @@ END_TEST
 
 START_TEST(bytes_without_address_and_headers_without_bth_are_refused)
 {
-	make(VS_ENCAP_BARE, VS_OP_RC_WRITE_ONLY, 8, false);
+	vs_gen_frame(&one, frame, VS_ENCAP_BARE, VS_OP_RC_WRITE_ONLY, 8, false);
 	one.p.payload = NULL;
 	ck_assert_int_eq(vs_pkt_build(&one.p, frame, sizeof(frame)), VS_ERR_INVAL);
 	one.p.payload_len = 0;
@@ -106,7 +93,7 @@ END_TEST
 
 START_TEST(a_small_buffer_is_left_untouched)
 {
-	size_t n = make(VS_ENCAP_IB_GRH, VS_OP_RC_WRITE_ONLY, 21, false);
+	size_t n = vs_gen_frame(&one, frame, VS_ENCAP_IB_GRH, VS_OP_RC_WRITE_ONLY, 21, false);
 
 	memset(frame, 0x55, sizeof(frame));
 	for (size_t cap = 0; cap < n; cap++) {
@@ -123,7 +110,7 @@ START_TEST(seal_touches_only_what_it_is_asked_for)
 {
 	struct vs_pkt before;
 
-	make(VS_ENCAP_ROCEV2_IPV4, VS_OP_RC_SEND_ONLY, 5, false);
+	vs_gen_frame(&one, frame, VS_ENCAP_ROCEV2_IPV4, VS_OP_RC_SEND_ONLY, 5, false);
 	one.p.bth.padcnt = 1;
 	one.p.udp.len = 7;
 	one.p.ipv4.csum = 9;
@@ -167,7 +154,7 @@ START_TEST(sealed_ipv4_headers_add_up)
 		i++;
 	}
 	/* One header with every ID: some of the sums carry, and then carry again. */
-	make(VS_ENCAP_ROCEV2_IPV4, VS_OP_RC_ACKNOWLEDGE, 0, false);
+	vs_gen_frame(&one, frame, VS_ENCAP_ROCEV2_IPV4, VS_OP_RC_ACKNOWLEDGE, 0, false);
 	for (uint32_t id = 0; id <= 0xffff; id++) {
 		one.p.ipv4.id = (uint16_t)id;
 		if (vs_pkt_seal(&one.p, VS_SEAL_CSUM, NULL, 0) != VS_OK ||
@@ -179,23 +166,23 @@ END_TEST
 
 START_TEST(sealed_lengths_are_those_of_the_bytes)
 {
-	size_t n = make(VS_ENCAP_ROCEV2_IPV4, VS_OP_RC_SEND_ONLY, 5, true);
+	size_t n = vs_gen_frame(&one, frame, VS_ENCAP_ROCEV2_IPV4, VS_OP_RC_SEND_ONLY, 5, true);
 
 	ck_assert_uint_eq(n, 14 + 20 + 8 + 12 + 5 + 3 + 4);
 	ck_assert_uint_eq(one.p.ipv4.total_len, n - 14);
 	ck_assert_uint_eq(one.p.udp.len, n - 34);
 	ck_assert_uint_eq(one.p.bth.padcnt, 3);
-	n = make(VS_ENCAP_ROCEV2_IPV6, VS_OP_RC_SEND_ONLY, 6, false);
+	n = vs_gen_frame(&one, frame, VS_ENCAP_ROCEV2_IPV6, VS_OP_RC_SEND_ONLY, 6, false);
 	ck_assert_uint_eq(one.p.grh.paylen, n - 40);
 	ck_assert_uint_eq(one.p.udp.len, n - 40);
 	ck_assert_uint_eq(one.p.pad_len, 2);
-	n = make(VS_ENCAP_ROCEV1, VS_OP_RC_SEND_ONLY, 8, false);
+	n = vs_gen_frame(&one, frame, VS_ENCAP_ROCEV1, VS_OP_RC_SEND_ONLY, 8, false);
 	ck_assert_uint_eq(one.p.grh.paylen, n - 40);
 	ck_assert_uint_eq(one.p.pad_len, 0);
-	n = make(VS_ENCAP_IB_GRH, VS_OP_RC_SEND_ONLY, 7, false);
+	n = vs_gen_frame(&one, frame, VS_ENCAP_IB_GRH, VS_OP_RC_SEND_ONLY, 7, false);
 	ck_assert_uint_eq(one.p.lrh.pktlen * 4u, n - 2);
 	ck_assert_uint_eq(one.p.grh.paylen, n - 2 - 48);
-	n = make(VS_ENCAP_IB_RAW, 0, 16, false);
+	n = vs_gen_frame(&one, frame, VS_ENCAP_IB_RAW, 0, 16, false);
 	ck_assert_uint_eq(n, 8 + 4 + 16 + 2);
 	ck_assert_uint_eq(one.p.lrh.pktlen * 4u, n - 2);
 }
@@ -205,13 +192,13 @@ START_TEST(a_length_without_room_is_refused)
 {
 	static const uint8_t huge[70000];
 
-	make(VS_ENCAP_ROCEV2_IPV4, VS_OP_RC_SEND_ONLY, 0, false);
+	vs_gen_frame(&one, frame, VS_ENCAP_ROCEV2_IPV4, VS_OP_RC_SEND_ONLY, 0, false);
 	one.p.payload = huge;
 	one.p.payload_len = 65535 - 20 - 8 - 12 - 4 - 3;
 	ck_assert_int_eq(vs_pkt_seal(&one.p, VS_SEAL_PAD | VS_SEAL_LEN, NULL, 0), VS_OK);
 	one.p.payload_len += 4;
 	ck_assert_int_eq(vs_pkt_seal(&one.p, VS_SEAL_PAD | VS_SEAL_LEN, NULL, 0), VS_ERR_INVAL);
-	make(VS_ENCAP_IB, VS_OP_RC_SEND_ONLY, 0, false);
+	vs_gen_frame(&one, frame, VS_ENCAP_IB, VS_OP_RC_SEND_ONLY, 0, false);
 	one.p.payload = huge;
 	one.p.payload_len = 0x7ff * 4 - 8 - 12 - 4;
 	ck_assert_int_eq(vs_pkt_seal(&one.p, VS_SEAL_PAD | VS_SEAL_LEN, NULL, 0), VS_OK);
@@ -223,16 +210,16 @@ END_TEST
 
 START_TEST(the_icrc_of_a_bare_packet_stays)
 {
-	make(VS_ENCAP_BARE, VS_OP_RC_SEND_ONLY, 4, false);
+	vs_gen_frame(&one, frame, VS_ENCAP_BARE, VS_OP_RC_SEND_ONLY, 4, false);
 	one.p.icrc = 0x12345678;
 	ck_assert_int_eq(vs_pkt_seal(&one.p, VS_SEAL_ALL, frame, sizeof(frame)), VS_OK);
 	ck_assert_uint_eq(one.p.icrc, 0x12345678);
 	/* Turned on where there is one, and nowhere else. */
-	make(VS_ENCAP_IB, VS_OP_RC_SEND_ONLY, 4, false);
+	vs_gen_frame(&one, frame, VS_ENCAP_IB, VS_OP_RC_SEND_ONLY, 4, false);
 	one.p.flags = VS_PKT_HAS_BTH;
 	ck_assert_int_eq(vs_pkt_seal(&one.p, VS_SEAL_ALL, frame, sizeof(frame)), VS_OK);
 	ck_assert_uint_eq(one.p.flags, VS_PKT_HAS_BTH | VS_PKT_HAS_ICRC | VS_PKT_HAS_VCRC);
-	make(VS_ENCAP_ROCEV1, VS_OP_RC_SEND_ONLY, 4, false);
+	vs_gen_frame(&one, frame, VS_ENCAP_ROCEV1, VS_OP_RC_SEND_ONLY, 4, false);
 	one.p.flags = VS_PKT_HAS_BTH;
 	one.p.vcrc = 0x1234;
 	ck_assert_int_eq(vs_pkt_seal(&one.p, VS_SEAL_ALL, frame, sizeof(frame)), VS_OK);
@@ -274,7 +261,7 @@ START_TEST(packets_of_another_shape_are_not_equal)
 					 VS_PKT_HAS_RWH};
 	struct vs_pkt p;
 
-	make(VS_ENCAP_ROCEV1, VS_OP_RC_SEND_ONLY, 8, true);
+	vs_gen_frame(&one, frame, VS_ENCAP_ROCEV1, VS_OP_RC_SEND_ONLY, 8, true);
 	p = one.p;
 	for (size_t i = 0; i < sizeof(flags) / sizeof(flags[0]); i++) {
 		p.flags ^= flags[i];
@@ -307,10 +294,10 @@ END_TEST
 
 START_TEST(a_small_scratch_is_enough_for_lengths_and_checksums)
 {
-	make(VS_ENCAP_ROCEV2_IPV6, VS_OP_RC_SEND_ONLY, 5, false);
+	vs_gen_frame(&one, frame, VS_ENCAP_ROCEV2_IPV6, VS_OP_RC_SEND_ONLY, 5, false);
 	ck_assert_int_eq(vs_pkt_seal(&one.p, VS_SEAL_PAD | VS_SEAL_LEN | VS_SEAL_CSUM, NULL, 0), VS_OK);
 	/* Before anything is sealed, size + VS_SEAL_ROOM is enough for all of it. */
-	make(VS_ENCAP_IB, VS_OP_RC_SEND_ONLY, 5, false);
+	vs_gen_frame(&one, frame, VS_ENCAP_IB, VS_OP_RC_SEND_ONLY, 5, false);
 	one.p.flags &= ~(uint32_t)(VS_PKT_HAS_ICRC | VS_PKT_HAS_VCRC);
 	one.p.pad_len = 0;
 	ck_assert_int_eq(vs_pkt_seal(&one.p, VS_SEAL_ALL, frame, vs_pkt_size(&one.p) + VS_SEAL_ROOM), VS_OK);

@@ -181,22 +181,9 @@ END_TEST
 static struct vs_gen one;
 static uint8_t frame[VS_GEN_MAX];
 
-static size_t make(enum vs_encap encap, uint8_t opcode, uint32_t payload_len, bool ethernet)
-{
-	uint64_t seed = 0x5eed5;
-	int n;
-
-	vs_gen_legal(&one, &seed, encap, opcode, ethernet);
-	vs_gen_payload(&one, &seed, payload_len);
-	ck_assert_int_eq(vs_pkt_seal(&one.p, VS_SEAL_ALL, frame, sizeof(frame)), VS_OK);
-	n = vs_pkt_build(&one.p, frame, sizeof(frame));
-	ck_assert_int_gt(n, 0);
-	return (size_t)n;
-}
-
 START_TEST(pad_is_neither_payload_nor_icrc)
 {
-	size_t n = make(VS_ENCAP_ROCEV1, VS_OP_RC_SEND_ONLY, 5, false);
+	size_t n = vs_gen_frame(&one, frame, VS_ENCAP_ROCEV1, VS_OP_RC_SEND_ONLY, 5, false);
 	struct vs_pkt p;
 
 	ck_assert_int_eq(vs_pkt_parse(&p, VS_LINK_GRH, 0, frame, n, n, 0), VS_OK);
@@ -211,7 +198,7 @@ END_TEST
 
 START_TEST(ethernet_padding_is_trailer)
 {
-	size_t n = make(VS_ENCAP_ROCEV2_IPV4, VS_OP_RC_ACKNOWLEDGE, 0, true);
+	size_t n = vs_gen_frame(&one, frame, VS_ENCAP_ROCEV2_IPV4, VS_OP_RC_ACKNOWLEDGE, 0, true);
 	struct vs_pkt p;
 
 	memset(frame + n, 0xaa, 9);
@@ -229,7 +216,7 @@ END_TEST
 START_TEST(tags_are_peeled_with_and_without_ethernet_header)
 {
 	static const uint16_t tpids[] = {0x88a8, 0x8100, 0x9100, 0x9200};
-	size_t plain = make(VS_ENCAP_ROCEV2_IPV6, VS_OP_UC_SEND_ONLY, 8, true);
+	size_t plain = vs_gen_frame(&one, frame, VS_ENCAP_ROCEV2_IPV6, VS_OP_UC_SEND_ONLY, 8, true);
 
 	for (uint8_t depth = 0; depth <= VS_MAX_VLAN; depth++) {
 		struct vs_pkt p;
@@ -261,7 +248,7 @@ END_TEST
 
 START_TEST(only_the_destination_port_counts)
 {
-	size_t n = make(VS_ENCAP_ROCEV2_IPV4, VS_OP_RC_SEND_ONLY, 8, false);
+	size_t n = vs_gen_frame(&one, frame, VS_ENCAP_ROCEV2_IPV4, VS_OP_RC_SEND_ONLY, 8, false);
 	struct vs_pkt p;
 
 	frame[20] = 0; /* source port 69 */
@@ -277,7 +264,7 @@ END_TEST
 
 START_TEST(only_the_first_fragment_parses_and_has_no_icrc)
 {
-	size_t n = make(VS_ENCAP_ROCEV2_IPV4, VS_OP_RC_SEND_ONLY, 100, false);
+	size_t n = vs_gen_frame(&one, frame, VS_ENCAP_ROCEV2_IPV4, VS_OP_RC_SEND_ONLY, 100, false);
 	struct vs_pkt p;
 
 	frame[6] = 0x20; /* more fragments */
@@ -298,7 +285,7 @@ START_TEST(a_fragment_by_what_carries_it_is_not_accused_of_what_is_elsewhere)
 	static const enum vs_link links[] = {VS_LINK_IP, VS_LINK_IP, VS_LINK_GRH};
 
 	for (unsigned e = 0; e < 3; e++) {
-		size_t n = make(encaps[e], VS_OP_RC_SEND_FIRST, 256, false);
+		size_t n = vs_gen_frame(&one, frame, encaps[e], VS_OP_RC_SEND_FIRST, 256, false);
 		enum vs_reason why[8];
 		struct vs_pkt p;
 
@@ -316,7 +303,7 @@ END_TEST
 
 START_TEST(ipv4_options_stand_before_udp)
 {
-	size_t plain = make(VS_ENCAP_ROCEV2_IPV4, VS_OP_RC_SEND_ONLY, 8, false), n;
+	size_t plain = vs_gen_frame(&one, frame, VS_ENCAP_ROCEV2_IPV4, VS_OP_RC_SEND_ONLY, 8, false), n;
 	struct vs_pkt p;
 
 	one.p.ipv4.ihl = 15;
@@ -333,7 +320,7 @@ END_TEST
 
 START_TEST(lengths_that_promise_more_take_all_there_is)
 {
-	size_t n = make(VS_ENCAP_ROCEV2_IPV4, VS_OP_RC_SEND_ONLY, 8, false);
+	size_t n = vs_gen_frame(&one, frame, VS_ENCAP_ROCEV2_IPV4, VS_OP_RC_SEND_ONLY, 8, false);
 	struct vs_pkt p;
 
 	frame[24] = 0xff; /* UDP length */
@@ -364,7 +351,7 @@ START_TEST(a_length_counts_from_the_first_that_holds_a_bth)
 	};
 
 	for (size_t i = 0; i < sizeof(lengths) / sizeof(lengths[0]); i++) {
-		size_t n = make(lengths[i].encap, VS_OP_RC_SEND_ONLY, 8, false);
+		size_t n = vs_gen_frame(&one, frame, lengths[i].encap, VS_OP_RC_SEND_ONLY, 8, false);
 		struct vs_pkt p;
 
 		frame[lengths[i].field] = 0;
@@ -391,7 +378,8 @@ static struct vs_pkt parse_ib(size_t cap, size_t wire, unsigned pktlen)
 
 START_TEST(pktlen_of_the_lrh_places_the_vcrc)
 {
-	size_t n = make(VS_ENCAP_IB_GRH, VS_OP_RC_SEND_ONLY, 8, false); /* 8 + 40 + 12 + 8 + 4 + 2 */
+	size_t n =
+		vs_gen_frame(&one, frame, VS_ENCAP_IB_GRH, VS_OP_RC_SEND_ONLY, 8, false); /* 8 + 40 + 12 + 8 + 4 + 2 */
 	unsigned right = (unsigned)(n - 2) / 4;
 
 	ck_assert_uint_eq(parse_ib(n, n, right).end_off, n - 2);
@@ -411,7 +399,7 @@ START_TEST(pktlen_of_the_lrh_places_the_vcrc)
 	ck_assert_uint_eq(parse_ib(n, n, 12).end_off, 48);
 	ck_assert_uint_eq(parse_ib(n, n, 11).end_off, n - 2);
 
-	n = make(VS_ENCAP_IB, VS_OP_RC_SEND_ONLY, 8, false);
+	n = vs_gen_frame(&one, frame, VS_ENCAP_IB, VS_OP_RC_SEND_ONLY, 8, false);
 	ck_assert_uint_eq(parse_ib(n, n, 5).end_off, 20);
 	ck_assert_uint_eq(parse_ib(n, n, 4).end_off, n - 2);
 	/* An LRH alone, and an LRH and a VCRC. */
@@ -424,7 +412,7 @@ END_TEST
 
 START_TEST(native_ib_without_bth_keeps_its_payload)
 {
-	size_t n = make(VS_ENCAP_IB_GRH, VS_OP_UD_SEND_ONLY, 16, false);
+	size_t n = vs_gen_frame(&one, frame, VS_ENCAP_IB_GRH, VS_OP_UD_SEND_ONLY, 16, false);
 	struct vs_pkt p;
 
 	frame[8 + 6] = 59; /* no next header: not IBA */
@@ -450,7 +438,7 @@ END_TEST
 
 START_TEST(a_packet_that_ends_in_its_headers_keeps_the_whole_ones)
 {
-	size_t n = make(VS_ENCAP_BARE, VS_OP_RD_COMPARE_SWAP, 0, false);
+	size_t n = vs_gen_frame(&one, frame, VS_ENCAP_BARE, VS_OP_RD_COMPARE_SWAP, 0, false);
 	struct vs_pkt p;
 
 	ck_assert_uint_eq(n, 12 + 4 + 8 + 28 + 4);
@@ -469,7 +457,7 @@ END_TEST
 
 START_TEST(too_short_says_whose_fault_it_is)
 {
-	size_t n = make(VS_ENCAP_ROCEV2_IPV4, VS_OP_RC_SEND_ONLY, 8, false);
+	size_t n = vs_gen_frame(&one, frame, VS_ENCAP_ROCEV2_IPV4, VS_OP_RC_SEND_ONLY, 8, false);
 	struct vs_pkt p;
 
 	ck_assert_int_eq(vs_pkt_parse(&p, VS_LINK_IP, 0, frame, 39, n, 0), VS_ERR_SHORT);
@@ -486,7 +474,7 @@ END_TEST
 
 START_TEST(payload_on_the_wire_is_known_when_it_was_cut)
 {
-	size_t n = make(VS_ENCAP_ROCEV2_IPV4, VS_OP_RC_SEND_ONLY, 57, true);
+	size_t n = vs_gen_frame(&one, frame, VS_ENCAP_ROCEV2_IPV4, VS_OP_RC_SEND_ONLY, 57, true);
 	struct vs_pkt p;
 
 	for (size_t cap = 54; cap <= n; cap++) {
@@ -494,7 +482,7 @@ START_TEST(payload_on_the_wire_is_known_when_it_was_cut)
 		ck_assert_uint_eq(p.payload_len + p.payload_missing_len, 57);
 		ck_assert_uint_eq(p.missing_len, n - cap);
 	}
-	n = make(VS_ENCAP_IB_RAW, 0, 56, false);
+	n = vs_gen_frame(&one, frame, VS_ENCAP_IB_RAW, 0, 56, false);
 	for (size_t cap = 12; cap <= n; cap++) {
 		ck_assert_int_eq(vs_pkt_parse(&p, VS_LINK_IB, 0, frame, cap, n, 0), VS_OK);
 		ck_assert_uint_eq(p.payload_len + p.payload_missing_len, 56);
