@@ -50,21 +50,13 @@ struct vc_bridge {
 	/* not locked */
 	pthread_t thread;
 	bool runs;
-	int stop, news; /* eventfds */
+	int stop; /* eventfd */
 };
-
-static void put(int fd)
-{
-	const uint64_t one = 1;
-
-	(void)!write(fd, &one, sizeof(one));
-}
 
 static void broken(struct vc_bridge *b, const struct vs_io_error *err)
 {
 	if (b->broken[0] == '\0')
 		(void)snprintf(b->broken, sizeof(b->broken), "the bridge is gone: %.200s", err->text);
-	put(b->news);
 }
 
 /* ---- forwarding: with the lock ---- */
@@ -89,7 +81,6 @@ static void note(struct vc_bridge *b, uint64_t stamp, unsigned end, bool lost, c
 	*b->last = h;
 	b->last = &h->next;
 	b->waiting++;
-	put(b->news);
 }
 
 static void on_frame(void *ctx, uint64_t stamp, const uint8_t *frame, size_t len)
@@ -217,10 +208,8 @@ const char *vc_bridge_idle(struct vc_bridge *b)
 unsigned vc_bridge_hear(struct vc_bridge *b, vc_bridge_fn *fn, void *ctx, const char **broken)
 {
 	struct heard *all;
-	uint64_t count;
 	unsigned n = 0;
 
-	(void)!read(b->news, &count, sizeof(count));
 	(void)pthread_mutex_lock(&b->lock);
 	all = take(b);
 	(void)snprintf(b->told, sizeof(b->told), "%s", b->broken);
@@ -232,18 +221,13 @@ unsigned vc_bridge_hear(struct vc_bridge *b, vc_bridge_fn *fn, void *ctx, const 
 	return n;
 }
 
-int vc_bridge_fd(const struct vc_bridge *b)
-{
-	return b->news;
-}
-
 /* ---- opening ---- */
 
 void vc_bridge_close(struct vc_bridge *b)
 {
 	if (b == NULL)
 		return;
-	put(b->stop);
+	(void)eventfd_write(b->stop, 1);
 	if (b->runs)
 		(void)pthread_join(b->thread, NULL);
 	for (unsigned i = 0; i < 2; i++)
@@ -251,7 +235,6 @@ void vc_bridge_close(struct vc_bridge *b)
 	vs_impair_free(b->im);
 	forget(take(b));
 	close(b->stop);
-	close(b->news);
 	(void)pthread_mutex_destroy(&b->lock);
 	free(b);
 }
@@ -269,7 +252,6 @@ struct vc_bridge *vc_bridge_open(const struct vc_peer_spec *s, char *why, size_t
 	(void)pthread_mutex_init(&b->lock, NULL);
 	b->last = &b->first;
 	b->stop = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	b->news = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	for (unsigned i = 0; i < 2; i++) {
 		const struct vc_peer_end *e = &s->end[i];
 

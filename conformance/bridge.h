@@ -16,8 +16,7 @@ struct vc_bridge;
 
 /* NULL: `why` says what is wrong, and what to do. It forwards from now on. */
 struct vc_bridge *vc_bridge_open(const struct vc_peer_spec *s, char *why, size_t cap);
-void vc_bridge_close(struct vc_bridge *b);   /* NULL is fine */
-int vc_bridge_fd(const struct vc_bridge *b); /* readable when frames have gone by */
+void vc_bridge_close(struct vc_bridge *b); /* NULL is fine */
 
 /* A run begins: no faults, nodes are called so, and what has gone by before is forgotten. False: no memory. */
 bool vc_bridge_begin(struct vc_bridge *b, uint64_t seed, const char *first, const char *second);

@@ -527,8 +527,3 @@ size_t rdma_store_bytes(const struct rdma_store *s)
 		n += s->block[i] != NULL ? BLOCK * sizeof(uint32_t) : 0;
 	return n + s->repeat_room * sizeof(struct repeat);
 }
-
-uint64_t rdma_store_packets(const struct rdma_store *s)
-{
-	return s->packets;
-}

@@ -48,8 +48,7 @@ bool rdma_store_first(const struct rdma_store *s, uint32_t frame, struct rdma_an
 /* What vs_monitor_attr.link says. The first link of a kind stays. */
 void rdma_store_link(struct rdma_store *s, uint32_t frame, enum vs_mon_link kind, uint32_t later);
 
-/* Bytes of memory, and packets that they tell of. */
+/* Bytes of memory. */
 size_t rdma_store_bytes(const struct rdma_store *s);
-uint64_t rdma_store_packets(const struct rdma_store *s);
 
 #endif

@@ -181,9 +181,8 @@ void vt_model_free(struct vt_model *m); /* NULL is fine */
 
 /* ---- looking at it ---- */
 
-/* Index of the node with this name, of the QP; VT_NONE. */
+/* Index of the node with this name; VT_NONE. */
 size_t vt_find_node(const struct vt_model *m, const char *name);
-size_t vt_find_qp(const struct vt_model *m, size_t node, uint32_t qpn);
 /* The place of the event with this seq; VT_NONE. */
 size_t vt_find_seq(const struct vt_model *m, uint64_t seq);
 /* An argument of an event by its name ("psn"); false: it has none. STR: (uintptr_t)const char *. */

@@ -14,14 +14,6 @@ size_t vt_find_node(const struct vt_model *m, const char *name)
 	return VT_NONE;
 }
 
-size_t vt_find_qp(const struct vt_model *m, size_t node, uint32_t qpn)
-{
-	for (size_t i = 0; i < m->n_qps; i++)
-		if (m->qp[i].node == node && m->qp[i].qpn == qpn)
-			return i;
-	return VT_NONE;
-}
-
 size_t vt_find_seq(const struct vt_model *m, uint64_t seq)
 {
 	size_t low = 0, high = m->n_events;
