@@ -51,10 +51,11 @@ run() { # REPORT PEER OPTIONS...
 }
 # What held over UDP holds, and what is known to fail is all that does. A device that is set up otherwise for a case has an
 # address on the loopback, where only a socket can be its peer.
-# Packets of an interface leave one by one, so that a device may have served one READ before the next came (RSE-036).
+# Packets of an interface leave one by one, so that a device may have served one READ before the next came (RSE-036); on a
+# busy machine the answer is not seen at once, and the script takes it for one that came too late.
 same() { # CLAIM REPORT
 	"$bin" diff "$tmp/udp.json" "$tmp/$2.json" >"$tmp/out" || true
-	if sed -n '/^worse:/,/^[a-z]*:$/p' "$tmp/out" | grep '^  ' | grep -vE ' SKIP -> XFAIL |PASS -> SKIP  (the script sets up the device|the MTU of the port)|PASS -> VARIANT .*one_by_one'; then no "$1"; else ok; fi
+	if sed -n '/^worse:/,/^[a-z]*:$/p' "$tmp/out" | grep '^  ' | grep -vE ' SKIP -> XFAIL |PASS -> SKIP  (the script sets up the device|the MTU of the port)|PASS -> (VARIANT|WARN) .*(one_by_one|warn_recycled)'; then no "$1"; else ok; fi
 }
 on_wire() { # interface, address, MTU
 	ip address add "10.9.$2.1/24" dev "$1"
