@@ -20,7 +20,7 @@ ok() { passed=$((passed + 1)); }
 bad() { # claim, files to show
 	failed=$((failed + 1))
 	echo "FAILED  $1"
-	for f in "${@:2}"; do sed 's/^/    /' "$f" | head -n 20; done
+	for f in "${@:2}"; do head -n 20 "$f" | sed 's/^/    /'; done
 }
 
 # ---- bench-report on golden files ----

@@ -18,7 +18,7 @@ ok() { passed=$((passed + 1)); }
 no() {
 	failed=$((failed + 1))
 	printf 'agent.sh: %s\n' "$1" >&2
-	if [ -s "$tmp/out" ]; then sed 's/^/    /' "$tmp/out" | head -20 >&2; fi
+	if [ -s "$tmp/out" ]; then head -n 20 "$tmp/out" | sed 's/^/    /' >&2; fi
 }
 says() { if grep -qF -- "$2" "$tmp/out"; then ok; else no "$1: does not say: $2"; fi; }
 

@@ -30,7 +30,7 @@ ok() { passed=$((passed + 1)); }
 no() {
 	failed=$((failed + 1))
 	printf 'check-peers: %s\n' "$1" >&2
-	if [ -s "$tmp/out" ]; then sed 's/^/    /' "$tmp/out" | head -30 >&2; fi
+	if [ -s "$tmp/out" ]; then head -n 30 "$tmp/out" | sed 's/^/    /' >&2; fi
 }
 expect() { # CODE CLAIM TEXT COMMAND...
 	local want=$1 claim=$2 text=$3 rc=0

@@ -16,7 +16,7 @@ script=conformance/tests/two_devices.drill
 no() {
 	failed=$((failed + 1))
 	printf 'check-conform: program: %s\n' "$1" >&2
-	sed 's/^/    /' "$tmp/out" | head -12 >&2
+	head -n 12 "$tmp/out" | sed 's/^/    /' >&2
 }
 
 # judge CODE CLAIM TEXT [ARGS...]: $tmp/s.drill against the program

@@ -16,7 +16,7 @@ ok() { passed=$((passed + 1)); }
 no() {
 	failed=$((failed + 1))
 	printf 'check-conform: %s\n' "$1" >&2
-	if [ -s "$tmp/out" ]; then sed 's/^/    /' "$tmp/out" | head -20 >&2; fi
+	if [ -s "$tmp/out" ]; then head -n 20 "$tmp/out" | sed 's/^/    /' >&2; fi
 }
 
 # expect CODE CLAIM TEXT ARGS...: exit code, and a text in what it says ("" for none)
