@@ -9,9 +9,14 @@
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 build=$(cd "${1:-build}" && pwd)
-conform=$build/bin/vs-conform agent=$build/bin/vs-agent shim=$build/tests/agent_shim
+conform=$build/bin/vs-conform
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
+# Under names of this test's own, so that those of another are not taken for them.
+mkdir "$tmp/of"
+agent=$tmp/of/vs-agent shim=$tmp/of/agent_shim
+ln -s "$build/bin/vs-agent" "$agent"
+ln -s "$build/tests/agent_shim" "$shim"
 passed=0 failed=0
 
 ok() { passed=$((passed + 1)); }

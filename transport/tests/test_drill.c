@@ -510,7 +510,7 @@ START_TEST(a_run_tells_its_events_and_the_marks_of_the_script)
 		"dut post send wr=1 b\npeer< SEND_ONLY psn=+0\npeer> ACK psn=+0 msn=1\ndut cqe wr=1 SEND SUCCESS\n";
 	struct vs_drill *d = parse("text", text, sizeof(text) - 1);
 	struct story s = {0, 0, 0};
-	struct vs_drill_env env = {.sink = {listen, &s, VS_LEVEL_EXTRA}};
+	struct vs_drill_env env = {.sink = {.emit = listen, .ctx = &s, .level = VS_LEVEL_EXTRA}};
 	struct vs_drill_result res;
 
 	vs_drill_run_sim(d, 0, &env, &res);
