@@ -53,10 +53,11 @@ run_step() { # step, jobs
 # What the log of a failed step says of the failure: the lines that name it with those around them, and the last.
 excerpt() { # step
 	echo "== $1"
-	grep -nE -B 3 -A 12 '^(FAIL|FAILED|not ok|bad|BAD)\b|:[FE]:|[Ee]rror:|assert|runtime error|ERROR: ' "$logs/$1.log" |
+	grep -vE '^(gcc|clang|ar) ' "$logs/$1.log" |
+		grep -nE -B 3 -A 12 '^(FAIL|FAILED|not ok|bad|BAD)\b|:[FE]:|[Ee]rror:|assert|runtime error|ERROR: ' |
 		cut -c -300 | tail -n 80 || true
 	echo "-- the end of it"
-	tail -n 30 "$logs/$1.log" | cut -c -300
+	grep -vE '^(gcc|clang|ar) ' "$logs/$1.log" | cut -c -300 | tail -n 20 || true
 }
 
 # MAKEFLAGS of the make that called us would make the steps share its -j; each gets its own.

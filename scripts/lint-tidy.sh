@@ -16,8 +16,8 @@ if [ ${#compiled[@]} != "$sources" ]; then
 	echo "lint-tidy: $db has ${#compiled[@]} files, the repository $sources" >&2
 	exit 1
 fi
-analyze=()
-[ "$nodes" != 0 ] || analyze=('--checks=-clang-analyzer-*')
-printf '%s\0' "${compiled[@]}" | xargs -0 -n 8 -P "$jobs" clang-tidy --quiet "${analyze[@]}" -p "$(dirname "$db")" \
+analyze=() together=1 # the analyzer of 14 takes a va_list of another file for that of this one
+[ "$nodes" != 0 ] || analyze=('--checks=-clang-analyzer-*') together=8
+printf '%s\0' "${compiled[@]}" | xargs -0 -n "$together" -P "$jobs" clang-tidy --quiet "${analyze[@]}" -p "$(dirname "$db")" \
 	--extra-arg=-Xclang --extra-arg=-analyzer-config --extra-arg=-Xclang --extra-arg=max-nodes="$nodes" 2>&1 |
 	awk '/warnings? generated|^Suppressed |^Use -header-filter/ { next } { print; bad = 1 } END { exit bad }'

@@ -55,7 +55,7 @@ static int turn_to(struct vs_grow *g, uint64_t place)
 		return rc;
 	p = mmap(NULL, WINDOW, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, g->fd, (off_t)from);
 	if (p == MAP_FAILED)
-		return errno;
+		return errno != 0 ? errno : ENOMEM;
 	(void)madvise(p, WINDOW, MADV_DONTDUMP);
 	g->at = p;
 	g->from = from;
