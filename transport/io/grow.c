@@ -54,8 +54,9 @@ static int turn_to(struct vs_grow *g, uint64_t place)
 	if (rc != 0)
 		return rc;
 	p = mmap(NULL, WINDOW, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, g->fd, (off_t)from);
+	rc = errno;
 	if (p == MAP_FAILED)
-		return errno != 0 ? errno : ENOMEM;
+		return rc != 0 ? rc : ENOMEM;
 	(void)madvise(p, WINDOW, MADV_DONTDUMP);
 	g->at = p;
 	g->from = from;
