@@ -120,13 +120,11 @@ static void add_place(struct rdma_ctx *c, proto_tree *t)
 	if (r->stream != 0) {
 		proto_item *ti = add_uint(c, t, hf_stream, r->stream);
 
-		if (r->flags & VS_MON_INFERRED)
-			proto_item_append_text(ti, " (which direction answers which is inferred)");
-		else if (!(r->flags & VS_MON_PAIRED))
+		if (!(r->flags & (VS_MON_INFERRED | VS_MON_PAIRED)))
 			proto_item_append_text(ti, " (the other direction is not known yet)");
 	}
 	if (r->flags & VS_MON_INFERRED)
-		proto_item_set_hidden(add_flag(c, t, hf_inferred));
+		add_flag(c, t, hf_inferred);
 	add_frame(c, t, hf_message, r->message);
 	if (r->offset != 0 || (r->message != 0 && c->payload_len > 0 && !(r->flags & VS_MON_WASTED)))
 		add_uint(c, t, hf_offset, r->offset);
@@ -324,7 +322,7 @@ static hf_register_info hf[] = {
 	NUMBER(hf_outstanding, "Outstanding", ".outstanding",
 	       "PSNs that are sent and not acknowledged, those of this packet included"),
 	NUMBER(hf_wasted, "Bytes wasted", ".wasted", "Payload that was there before"),
-	FLAG(hf_inferred, "Inferred", ".inferred",
+	FLAG(hf_inferred, "Direction inferred", ".inferred",
 	     "Which direction answers which is concluded, not seen in a CM exchange"),
 	WORDS(hf_rule, "Broken rule", ".rule", "Its id, as in vs-pcap check --list"),
 	WORDS(hf_level, "Level", ".level", "must, should, or note: legal and worth knowing"),
