@@ -109,9 +109,16 @@ static hf_register_info hf_crc[] = {
 
 /* ---- showing ---- */
 
+/* Its value and the status below it, which says enough: a verdict in the text of nearly every packet's CRC costs. */
+static void add_good(struct rdma_ctx *c, int hf, int hf_status, int off, int len, uint32_t crc)
+{
+	proto_tree_add_uint(c->tree, hf, c->tvb, off, len, crc);
+	proto_item_set_generated(proto_tree_add_uint(c->tree, hf_status, c->tvb, off, 0, PROTO_CHECKSUM_E_GOOD));
+}
+
 /*
- * The item with its verdict, the status below it; `expected` as the wire has it. The expert item has no
- * value in its text, so that statistics count bad CRCs in one row.
+ * The item, with its verdict when it isn't good, and the status below it; `expected` as the wire has it. The expert
+ * item has no value in its text, so that statistics count bad CRCs in one row.
  */
 static void add_crc(struct rdma_ctx *c, int hf, int hf_status, int off, const struct rdma_crc *crc, uint32_t expected,
 		    enum vs_reason bad)
@@ -119,7 +126,9 @@ static void add_crc(struct rdma_ctx *c, int hf, int hf_status, int off, const st
 	unsigned flags = crc->status == VS_CRC_UNVERIFIED ? PROTO_CHECKSUM_NO_FLAGS : PROTO_CHECKSUM_VERIFY;
 	proto_item *ti = NULL;
 
-	if (c->tree != NULL)
+	if (c->tree != NULL && crc->status == VS_CRC_GOOD)
+		add_good(c, hf, hf_status, off, hf == hf_icrc ? 4 : 2, expected);
+	else if (c->tree != NULL)
 		ti = proto_tree_add_checksum(c->tree, c->tvb, (unsigned)off, hf, hf_status, NULL, c->pinfo, expected,
 					     ENC_BIG_ENDIAN, flags);
 	if (crc->status == VS_CRC_BAD)
