@@ -411,10 +411,15 @@ static void hand_on_raw(struct rdma_ctx *c, tvbuff_t *next)
 		call_data_dissector(next, c->pinfo, c->top_tree);
 }
 
+tvbuff_t *rdma_payload_tvb(const struct rdma_ctx *c)
+{
+	return tvb_new_subset_length_caplen(c->tvb, (int)c->pkt.payload_off, (int)c->pkt.payload_len,
+					    (int)c->payload_len);
+}
+
 static void hand_on(struct rdma_ctx *c)
 {
 	const struct vs_pkt *p = &c->pkt;
-	tvbuff_t *next;
 
 	if (c->cut != RDMA_CUT_NOT || (p->flags & VS_PKT_HDR_MISSING))
 		return;
@@ -422,13 +427,12 @@ static void hand_on(struct rdma_ctx *c)
 	if (p->payload_len == 0 && p->bth.opcode != VS_OP_RC_READ_REQUEST &&
 	    ((p->flags & VS_PKT_HAS_BTH) || c->payload_len == 0))
 		return;
-	next = tvb_new_subset_length_caplen(c->tvb, (int)p->payload_off, (int)p->payload_len, (int)c->payload_len);
 	if (!(p->flags & VS_PKT_HAS_BTH))
-		hand_on_raw(c, next);
+		hand_on_raw(c, rdma_payload_tvb(c));
 	else if (is_mad(p))
-		rdma_mad_dissect(c, next);
+		rdma_mad_dissect(c, rdma_payload_tvb(c));
 	else if (p->bth.opcode != VS_OP_CNP && vs_opcodes[p->bth.opcode].name != NULL)
-		rdma_ulp_dissect(c, next);
+		rdma_ulp_dissect(c);
 }
 
 static void show(struct rdma_ctx *c)

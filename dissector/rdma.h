@@ -35,6 +35,9 @@ extern int proto_rdma;
 /* packet-rdma.c: what plugin.c hands to Wireshark. */
 void rdma_register(void);
 void rdma_handoff(void);
+struct rdma_ctx;
+/* The payload without pad, for who dissects it: as long as on the wire, with the bytes that were captured. */
+tvbuff_t *rdma_payload_tvb(const struct rdma_ctx *c);
 
 /* What the first byte of a packet is, by the table that brought it to us. */
 enum rdma_start {
@@ -227,14 +230,14 @@ void rdma_cm_register(int proto);
 void rdma_cm_dissect(struct rdma_ctx *c, tvbuff_t *tvb, const struct vs_cm_info *info);
 
 /*
- * ulp.c. rdma_ulp_dissect offers `tvb` (payload without pad) to upper-layer dissectors that there
+ * ulp.c. rdma_ulp_dissect offers the payload (without pad) to upper-layer dissectors that there
  * is evidence for; false when none took it and the caller should show plain data.
  * rdma_ulp_learn_cm is told of every CM message: `data` are the 232 bytes after the MAD header.
  * rdma_ulp_src_qp looks up what CM taught of the sender's QP.
  */
 void rdma_ulp_register(int proto);
 void rdma_ulp_handoff(void);
-bool rdma_ulp_dissect(struct rdma_ctx *c, tvbuff_t *tvb);
+bool rdma_ulp_dissect(struct rdma_ctx *c);
 void rdma_ulp_learn_cm(struct rdma_ctx *c, uint16_t attribute, const uint8_t *data, size_t len);
 /* Offers CM private data to "infiniband.mad.cm.private"; false when nobody took it. */
 bool rdma_ulp_cm_private(struct rdma_ctx *c, uint16_t attribute, tvbuff_t *private_tvb);

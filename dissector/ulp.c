@@ -267,13 +267,13 @@ static bool by_header(struct rdma_ctx *c, struct ulp_bytes *b, struct ulp_verdic
 	return false;
 }
 
-static bool decide(struct rdma_ctx *c, tvbuff_t *tvb, struct ulp_verdict *v)
+static bool decide(struct rdma_ctx *c, struct ulp_verdict *v)
 {
 	const struct vs_opcode_info *op = &vs_opcodes[c->pkt.bth.opcode];
 	struct ulp_bytes b = {
 		.p = c->pkt.payload,
-		.cap = MIN(c->pkt.payload_len, tvb_captured_length(tvb)),
-		.len = tvb_reported_length(tvb),
+		.cap = c->pkt.payload_len,
+		.len = c->payload_len,
 		.whole = (op->flags & VS_OPF_E) != 0,
 		.ud = op->transport == VS_TRANSPORT_UD,
 	};
@@ -386,8 +386,6 @@ static bool try_without_evidence(struct rdma_ctx *c, tvbuff_t *tvb)
 	heur_dtbl_entry_t *entry;
 	volatile bool taken = false;
 
-	if (foreign_payload->len == 0 && !guess)
-		return false;
 	info_fill(c, &info, false);
 	if (try_entries(c, foreign_payload, tvb, &info))
 		return true;
@@ -406,28 +404,27 @@ static bool try_without_evidence(struct rdma_ctx *c, tvbuff_t *tvb)
 	return taken;
 }
 
-bool rdma_ulp_dissect(struct rdma_ctx *c, tvbuff_t *tvb)
+bool rdma_ulp_dissect(struct rdma_ctx *c)
 {
 	/* A frame can hold several of ours: a super-packet, where PSNs tell them apart, and RoCE inside IPoIB. */
 	const uint32_t key = (uint32_t)c->layer << 24 | c->pkt.bth.psn;
-	struct ulp_verdict *stored, now = {0};
+	struct ulp_verdict *stored = NULL, now = {0};
 	dissector_handle_t handle;
 
 	if (!enabled)
 		return false;
 	handle = decode_as != NULL ? dissector_get_payload_handle(decode_as) : NULL;
-	if (handle != NULL && (tvb_reported_length(tvb) == 0 || try_decode_as(c, handle, tvb)))
-		return tvb_reported_length(tvb) != 0;
+	if (handle != NULL && (c->payload_len == 0 || try_decode_as(c, handle, rdma_payload_tvb(c))))
+		return c->payload_len != 0;
 	if (PINFO_FD_VISITED(c->pinfo)) {
 		stored = p_get_proto_data(wmem_file_scope(), c->pinfo, proto, key);
-		if (stored != NULL)
-			return try_verdict(c, tvb, stored) || try_without_evidence(c, tvb);
-	} else if (decide(c, tvb, &now)) {
+	} else if (decide(c, &now)) {
 		stored = wmem_memdup(wmem_file_scope(), &now, sizeof(now));
 		p_add_proto_data(wmem_file_scope(), c->pinfo, proto, key, stored);
-		return try_verdict(c, tvb, stored) || try_without_evidence(c, tvb);
 	}
-	return try_without_evidence(c, tvb);
+	if (stored != NULL && try_verdict(c, rdma_payload_tvb(c), stored))
+		return true;
+	return (foreign_payload->len > 0 || guess) && try_without_evidence(c, rdma_payload_tvb(c));
 }
 
 /* ---- CM private data ---- */

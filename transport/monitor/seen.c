@@ -95,5 +95,7 @@ struct mon_seen *mon_seen_add(struct vs_monitor *m, struct mon_flow *f, uint32_t
 	s = &f->seen[(f->order - 1) & (f->ring - 1)];
 	*s = (struct mon_seen){.psn = psn, .order = f->order};
 	link_in(f, s);
+	__builtin_prefetch(&f->seen[f->order & (f->ring - 1)],
+			   1); /* the next one's place has not been touched for long */
 	return s;
 }
