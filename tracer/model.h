@@ -8,7 +8,7 @@
  * every event (vs_event.inferred), packet and operation: who sent it, what it answers, why it was sent again.
  *
  *   model_load.c      paths to sources, the limits, the order of events
- *   model_capture.c   the packets of a capture as events, with what the monitor says of them
+ *   model_capture.c   the packets of a capture, with what the monitor says of them;  model_packets.c: as events
  *   model_order.c     one order and one numbering for all sources
  *   model_link.c      nodes, queue pairs and packets from the events
  *   model_ops.c       operations

@@ -3,8 +3,8 @@
  * config.c - settings, from the environment: vs-run writes them there, having checked them; whoever preloads the
  * library by hand may set them too. Lists are separated by newlines.
  *
- *   VS_SIM VS_IP VS_IP_MAY_MOVE VS_MTU VS_SEED VS_DEVIATION VS_FAULT VS_CAPTURE VS_TRACE VS_TRACE_MEMORY VS_NODE
- *   VS_COUNTERS VS_EXPLAIN VS_NO_GSO VS_QUIET VS_DEVICE (traits.c)
+ *   VS_SIM VS_IP VS_IP_MAY_MOVE VS_MTU VS_SEED VS_DEVIATION VS_FAULT VS_CAPTURE VS_SNAPLEN VS_TRACE VS_TRACE_MEMORY
+ *   VS_NODE VS_COUNTERS VS_EXPLAIN VS_NO_GSO VS_QUIET VS_DEVICE (traits.c)
  */
 #include <arpa/inet.h>
 #include <stdlib.h>
