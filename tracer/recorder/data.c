@@ -383,19 +383,20 @@ uint64_t rec_empty_polls(const struct ibv_cq *cq)
 
 static void record_completions(const struct ibv_cq *cq, const struct ibv_wc *wc, int n)
 {
-	uint64_t idle = rec_empty_polls(cq);
+	const uint64_t idle = rec_empty_polls(cq);
+	const uint32_t number = rec_cq_number(cq);
+	struct rec *r = NULL;
 
 	for (int i = 0; i < n; i++) {
-		struct rec *r = rec_begin(REC_CQE, cq->context);
-
+		r = i == 0 ? rec_begin(REC_CQE, cq->context) : rec_begin_like(r);
 		if (r == NULL)
-			return;
+			break;
 		r->qpn = wc[i].qp_num;
 		r->wr = wc[i].wr_id;
 		r->w[0] = (uint32_t)wc[i].status | (uint32_t)wc[i].opcode << 8 | (uint32_t)wc[i].wc_flags << 24;
 		r->w[1] = wc[i].byte_len;
 		r->w[2] = wc[i].imm_data;
-		r->w[3] = rec_cq_number(cq);
+		r->w[3] = number;
 		r->a[0] = wc[i].vendor_err;
 		r->a[1] = i == 0 ? idle : 0;
 	}

@@ -43,6 +43,8 @@
 /* ---- ring.c ---- */
 /* A slot to fill in, with time, type and context; NULL: not recording, or full, which is counted. */
 struct rec *rec_begin(enum rec_type type, const struct ibv_context *context);
+/* Another one of the same call, with time, type and context of one that was begun and not yet committed. */
+struct rec *rec_begin_like(const struct rec *first);
 void rec_commit(void); /* what was begun since the last one is there */
 /* What was begun since the mark, and not committed, is taken back. */
 uint64_t rec_mark(void);

@@ -216,6 +216,20 @@ struct rec *rec_begin(enum rec_type type, const struct ibv_context *context)
 	return r;
 }
 
+struct rec *rec_begin_like(const struct rec *first)
+{
+	struct rec *r;
+
+	if (!rec_room(1))
+		return NULL;
+	r = next_slot();
+	memset(r, 0, sizeof(*r));
+	r->t_ns = first->t_ns;
+	r->type = first->type;
+	r->ctx = first->ctx;
+	return r;
+}
+
 void rec_commit(void)
 {
 	if (mine.ring == NULL)
