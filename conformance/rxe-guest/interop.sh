@@ -158,6 +158,36 @@ cm_both() { # family
 	done
 }
 
+# The recorder of vs-trace in a program on rxe, whose peer is ref0: its records are fetched, and vs-trace on this host says of them
+# what it must.
+recorded() { # name, rule of --inject, command of vs-trace, pattern
+	local server
+	[[ $1 == *"$word"* ]] || return 0
+	host '' ibv_rc_pingpong -n 20 -g 0 >"$tmp/out" 2>&1 &
+	server=$!
+	host_listens
+	guest_run "rm -rf /tmp/r; mkdir /tmp/r; VS_INJECT='$2' VS_RECORD=/tmp/r LD_PRELOAD=/usr/lib/verbscope/libvs-record.so ibv_rc_pingpong -n 20 -d rxe0 -g 1 ${host_ip[4]}" >>"$tmp/out" 2>&1 || true
+	[ -z "$2" ] || kill $server
+	wait $server || true
+	rm -rf "$tmp/trace" && mkdir "$tmp/trace"
+	guest_run 'busybox tar -c -C /tmp/r . | busybox base64' | base64 -d | tar -x -C "$tmp/trace"
+	"$build/bin/vs-trace" recover "$tmp/trace" >>"$tmp/out" 2>&1 || true
+	"$build/bin/vs-trace" "$3" "$tmp/trace" >"$tmp/said" 2>>"$tmp/out" || true
+	if grep -qE -- "$4" "$tmp/said"; then
+		echo "ok   $1"
+		passed=$((passed + 1))
+	else
+		echo "FAIL $1: vs-trace $3 does not say '$4'"
+		tail -n 40 "$tmp/out" "$tmp/said" | sed 's/^/     | /'
+		failed=$((failed + 1))
+	fi
+}
+
+recorder() {
+	recorded "vs-trace records a program on rxe" '' ladder 'wr=[0-9]+ SEND completes: SUCCESS'
+	recorded "vs-trace says why a program on rxe failed" 'post_send:lkey^=0x100' why '\[lkey_unknown, '
+}
+
 # Neither has XRC; should rxe learn it, this says so.
 xsrq() {
 	local said
@@ -206,6 +236,7 @@ long_list() { # family
 }
 
 wire
+recorder
 [ "$form" = short ] || xsrq
 for v in 4 6; do
 	case $form in
