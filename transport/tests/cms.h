@@ -8,6 +8,7 @@
 
 #include <string.h>
 
+#include "core/conn.h"
 #include "core/core.h"
 #include "rig.h"
 #include "vs/cm.h"
@@ -17,6 +18,8 @@
 #define PEER_ID 0x0badcafeu
 #define PEER_GUID 0x0200000000000002ull
 #define SEC 1000000000ull
+#define COUNT(a) (sizeof(a) / sizeof((a)[0]))
+#define TIMEOUT vs_cm_timeout_ns(18) /* what both sides ask for: param() */
 static const struct rig_opt reset = {.stay_in_reset = true};
 
 static inline struct vs_conn_param param(struct rig *r)
@@ -60,6 +63,26 @@ static inline void in_mad(struct rig *r, const struct vs_cm_msg *m, uint64_t tid
 	p.payload = mad;
 	p.payload_len = sizeof(mad);
 	rig_in(r, &p);
+}
+
+static inline void in_mra(struct rig *r, const struct vs_conn *c, uint8_t message, uint8_t service_timeout)
+{
+	struct vs_cm_msg m = {.attribute = VS_CM_ATTR_MRA};
+
+	m.mra.local_comm_id = PEER_ID;
+	m.mra.remote_comm_id = c->local_id;
+	m.mra.message = message;
+	m.mra.service_timeout = service_timeout;
+	in_mad(r, &m, 500);
+}
+
+static inline void in_sidr_req(struct rig *r, uint32_t id, uint64_t tid)
+{
+	struct vs_cm_msg m = {.attribute = VS_CM_ATTR_SIDR_REQ};
+
+	m.sidr_req.request_id = id;
+	m.sidr_req.service_id = SERVICE;
+	in_mad(r, &m, tid);
 }
 
 static inline struct vs_cm_msg expect_mad(struct rig *r, uint16_t attribute, struct vs_mad *h)

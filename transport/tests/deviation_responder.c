@@ -8,16 +8,6 @@
 #include "vs/cm.h"
 #include "vs/mad.h"
 
-static void in_atomic(struct rig *r, uint32_t psn, uint64_t va, uint32_t rkey)
-{
-	struct vs_pkt p = rig_pkt(r, VS_OP_RC_FETCH_ADD, psn);
-
-	p.ext.atomiceth.va = va;
-	p.ext.atomiceth.rkey = rkey;
-	p.ext.atomiceth.swapadd = 1;
-	rig_in(r, &p);
-}
-
 static struct vs_pkt datagram(struct rig *r, uint32_t len)
 {
 	struct vs_pkt p = rig_pkt(r, VS_OP_UD_SEND_ONLY, 7);
@@ -67,9 +57,9 @@ static bool no_nak_without_wqe(struct rig *r)
 
 static bool atomic_replay_lost(struct rig *r)
 {
-	in_atomic(r, P, MEM(r, 0), KEY(r));
+	rig_in_op(r, 2, P, MEM(r, 0), KEY(r));
 	rig_drain(r);
-	in_atomic(r, P, MEM(r, 0), KEY(r));
+	rig_in_op(r, 2, P, MEM(r, 0), KEY(r));
 	return probe_next(r, NULL) == -1;
 }
 
@@ -90,7 +80,7 @@ static bool read_replay_lost(struct rig *r)
 
 static bool atomic_nak_opcode(struct rig *r)
 {
-	in_atomic(r, P, MEM(r, 0), KEY(r) ^ 0x100);
+	rig_in_op(r, 2, P, MEM(r, 0), KEY(r) ^ 0x100);
 	return probe_next(r, NULL) == VS_OP_RC_ATOMIC_ACKNOWLEDGE;
 }
 
@@ -138,7 +128,7 @@ static bool count_before_icrc(struct rig *r)
 
 static bool atomic_misaligned_ok(struct rig *r)
 {
-	in_atomic(r, P, MEM(r, 4), KEY(r));
+	rig_in_op(r, 2, P, MEM(r, 4), KEY(r));
 	return probe_next(r, NULL) == VS_OP_RC_ATOMIC_ACKNOWLEDGE;
 }
 
@@ -213,9 +203,9 @@ static bool atomic_reexecuted(struct rig *r)
 {
 	uint64_t before, after;
 
-	in_atomic(r, P, MEM(r, 0), KEY(r));
+	rig_in_op(r, 2, P, MEM(r, 0), KEY(r));
 	memcpy(&before, r->mem, 8);
-	in_atomic(r, P, MEM(r, 0), KEY(r));
+	rig_in_op(r, 2, P, MEM(r, 0), KEY(r));
 	memcpy(&after, r->mem, 8);
 	return after == before + 1;
 }

@@ -148,6 +148,17 @@ struct vs_qp *rig_qp(struct rig *r, const struct vs_qp_init *init)
 	return qp;
 }
 
+struct vs_mr *rig_mr(struct rig *r, struct vs_pd *pd, uint32_t offset, uint64_t len, uint32_t access)
+{
+	uint64_t addr = (uintptr_t)r->mem + offset;
+	struct vs_mr_attr a = {addr, len, addr, access};
+	int err;
+	struct vs_mr *mr = vs_mr_reg(pd, &a, &err);
+
+	ck_assert_ptr_nonnull(mr);
+	return mr;
+}
+
 /*
  * VS_RIG_DEVIATION=NAME makes every rig commit that defect: `make check-deviations` sees which rows turn red.
  */
@@ -408,20 +419,26 @@ void rig_in_read_response(struct rig *r, uint8_t opcode, uint32_t psn, uint32_t 
 	rig_in(r, &p);
 }
 
+void rig_in_atomic(struct rig *r, uint8_t opcode, uint32_t psn, uint64_t va, uint32_t rkey, uint64_t swapadd,
+		   uint64_t compare)
+{
+	struct vs_pkt p = rig_pkt(r, opcode, psn);
+
+	p.ext.atomiceth.va = va;
+	p.ext.atomiceth.rkey = rkey;
+	p.ext.atomiceth.swapadd = swapadd;
+	p.ext.atomiceth.compare = compare;
+	rig_in(r, &p);
+}
+
 void rig_in_op(struct rig *r, int kind, uint32_t psn, uint64_t va, uint32_t rkey)
 {
-	struct vs_pkt p = rig_pkt(r, VS_OP_RC_FETCH_ADD, psn);
-
-	if (kind == 0) {
+	if (kind == 0)
 		rig_in_write(r, VS_OP_RC_WRITE_ONLY, psn, va, rkey, 8, 8);
-	} else if (kind == 1) {
+	else if (kind == 1)
 		rig_in_read(r, psn, va, rkey, 8);
-	} else {
-		p.ext.atomiceth.va = va;
-		p.ext.atomiceth.rkey = rkey;
-		p.ext.atomiceth.swapadd = 1;
-		rig_in(r, &p);
-	}
+	else
+		rig_in_atomic(r, VS_OP_RC_FETCH_ADD, psn, va, rkey, 1, 0);
 }
 
 /* ---- the DUT's packets ---- */

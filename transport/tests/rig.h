@@ -72,6 +72,8 @@ void rig_free(struct rig *r);                   /* and no leak */
 
 /* Further objects on the same device. */
 struct vs_qp *rig_qp(struct rig *r, const struct vs_qp_init *init);
+struct vs_mr *rig_mr(struct rig *r, struct vs_pd *pd, uint32_t offset, uint64_t len,
+		     uint32_t access); /* mem[offset..+len) */
 /* Moves any QP along with the rig's usual attributes. */
 void rig_to(struct rig *r, struct vs_qp *qp, enum vs_qp_state state);
 /* One more modify, by mask; the return value of vs_qp_modify. */
@@ -100,6 +102,8 @@ void rig_in_send(struct rig *r, uint8_t opcode, uint32_t psn, uint32_t len);
 void rig_in_write(struct rig *r, uint8_t opcode, uint32_t psn, uint64_t va, uint32_t rkey, uint32_t dmalen,
 		  uint32_t len);
 void rig_in_read(struct rig *r, uint32_t psn, uint64_t va, uint32_t rkey, uint32_t len);
+void rig_in_atomic(struct rig *r, uint8_t opcode, uint32_t psn, uint64_t va, uint32_t rkey, uint64_t swapadd,
+		   uint64_t compare);
 /* A request of the peer for 8 bytes: 0 WRITE, 1 READ, 2 FETCH_ADD. */
 void rig_in_op(struct rig *r, int kind, uint32_t psn, uint64_t va, uint32_t rkey);
 void rig_in_ack(struct rig *r, uint32_t psn, uint8_t syndrome, uint32_t msn);

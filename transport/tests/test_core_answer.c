@@ -13,17 +13,6 @@
 #define KEY(r) vs_mr_rkey((r)->mr)
 #define ROOM 62u /* of 64 answers two are kept for NAKs */
 
-static void in_atomic(struct rig *r, uint8_t opcode, uint32_t psn, uint64_t va, uint32_t rkey)
-{
-	struct vs_pkt p = rig_pkt(r, opcode, psn);
-
-	p.ext.atomiceth.va = va;
-	p.ext.atomiceth.rkey = rkey;
-	p.ext.atomiceth.swapadd = 3;
-	p.ext.atomiceth.compare = 5;
-	rig_in(r, &p);
-}
-
 static void dropped_for(const struct rig *r, enum vs_reason why)
 {
 	const struct vs_event *last = &r->log[r->log_len - 1];
@@ -42,7 +31,7 @@ static void one_more(struct rig *r, int kind, uint32_t psn)
 		rig_in_read(r, psn, MEM(r, 0), KEY(r), 8);
 		break;
 	default:
-		in_atomic(r, VS_OP_RC_FETCH_ADD, psn, MEM(r, 64), KEY(r));
+		rig_in_atomic(r, VS_OP_RC_FETCH_ADD, psn, MEM(r, 64), KEY(r), 3, 5);
 		break;
 	}
 }
@@ -135,7 +124,7 @@ START_TEST(rsp_022_026_a_duplicate_of_another_kind_is_dropped)
 	struct vs_pkt p;
 
 	rig_in_read(r, P, MEM(r, 0), KEY(r), 8);
-	in_atomic(r, VS_OP_RC_COMPARE_SWAP, P + 1, MEM(r, 64), KEY(r));
+	rig_in_atomic(r, VS_OP_RC_COMPARE_SWAP, P + 1, MEM(r, 64), KEY(r), 3, 5);
 	p = rig_pkt(r, VS_OP_RC_FLUSH, P + 2);
 	p.ext.feth.plt = 1;
 	p.ext.reth.va = MEM(r, 0);
@@ -148,17 +137,17 @@ START_TEST(rsp_022_026_a_duplicate_of_another_kind_is_dropped)
 		rig_in_read(r, P + 1, MEM(r, 0), KEY(r), 8);
 		break;
 	case 1:
-		in_atomic(r, VS_OP_RC_COMPARE_SWAP, P, MEM(r, 64), KEY(r));
+		rig_in_atomic(r, VS_OP_RC_COMPARE_SWAP, P, MEM(r, 64), KEY(r), 3, 5);
 		break;
 	case 2:
-		in_atomic(r, VS_OP_RC_FETCH_ADD, P + 1, MEM(r, 64), KEY(r));
+		rig_in_atomic(r, VS_OP_RC_FETCH_ADD, P + 1, MEM(r, 64), KEY(r), 3, 5);
 		break;
 	case 3: /* a FLUSH where an atomic was */
 		p.bth.psn = P + 1;
 		rig_in(r, &p);
 		break;
 	case 4:
-		in_atomic(r, VS_OP_RC_COMPARE_SWAP, P + 2, MEM(r, 64), KEY(r));
+		rig_in_atomic(r, VS_OP_RC_COMPARE_SWAP, P + 2, MEM(r, 64), KEY(r), 3, 5);
 		break;
 	default: /* before all that is saved */
 		rig_in_read(r, P - 1, MEM(r, 0), KEY(r), 8);
@@ -175,15 +164,15 @@ START_TEST(rsp_024_029_a_duplicate_with_another_address_key_or_length_is_dropped
 	struct rig *r = rig_new(NULL);
 
 	rig_in_read(r, P, MEM(r, 0), KEY(r), 2000);
-	in_atomic(r, VS_OP_RC_COMPARE_SWAP, P + 2, MEM(r, 64), KEY(r));
+	rig_in_atomic(r, VS_OP_RC_COMPARE_SWAP, P + 2, MEM(r, 64), KEY(r), 3, 5);
 	rig_in_read(r, P + 3, MEM(r, 0), KEY(r), 0);
 	rig_drain(r);
 	switch (_i) {
 	case 0:
-		in_atomic(r, VS_OP_RC_COMPARE_SWAP, P + 2, MEM(r, 72), KEY(r));
+		rig_in_atomic(r, VS_OP_RC_COMPARE_SWAP, P + 2, MEM(r, 72), KEY(r), 3, 5);
 		break;
 	case 1:
-		in_atomic(r, VS_OP_RC_COMPARE_SWAP, P + 2, MEM(r, 64), KEY(r) ^ 1);
+		rig_in_atomic(r, VS_OP_RC_COMPARE_SWAP, P + 2, MEM(r, 64), KEY(r) ^ 1, 3, 5);
 		break;
 	case 2: /* none of it */
 		rig_in_read(r, P, MEM(r, 0), KEY(r), 0);

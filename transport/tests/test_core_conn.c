@@ -7,8 +7,6 @@
 #include "cms.h"
 #include "core/conn.h"
 
-#define COUNT(a) (sizeof(a) / sizeof((a)[0]))
-
 /* ---- the way into every state ---- */
 
 enum at {
@@ -52,17 +50,6 @@ static const enum vs_conn_state state_of[AT_COUNT] = {
 	[CLOSED] = VS_CONN_CLOSED,
 };
 
-static void in_mra(struct rig *r, const struct vs_conn *c, uint8_t message)
-{
-	struct vs_cm_msg m = {.attribute = VS_CM_ATTR_MRA};
-
-	m.mra.local_comm_id = PEER_ID;
-	m.mra.remote_comm_id = c->local_id;
-	m.mra.message = message;
-	m.mra.service_timeout = 20;
-	in_mad(r, &m, 500);
-}
-
 static void in_rej(struct rig *r, const struct vs_conn *c)
 {
 	struct vs_cm_msg m = {.attribute = VS_CM_ATTR_REJ};
@@ -73,15 +60,6 @@ static void in_rej(struct rig *r, const struct vs_conn *c)
 	in_mad(r, &m, 500);
 }
 
-static void in_sidr_req(struct rig *r)
-{
-	struct vs_cm_msg m = {.attribute = VS_CM_ATTR_SIDR_REQ};
-
-	m.sidr_req.request_id = PEER_ID;
-	m.sidr_req.service_id = SERVICE;
-	in_mad(r, &m, 500);
-}
-
 static struct vs_conn *active(struct rig *r, enum at at)
 {
 	struct vs_cm_msg m;
@@ -89,7 +67,7 @@ static struct vs_conn *active(struct rig *r, enum at at)
 	struct vs_conn *c = connecting(r, &m, &h);
 
 	if (at == MRA_REQ_RCVD)
-		in_mra(r, c, VS_CM_MRA_OF_REQ);
+		in_mra(r, c, VS_CM_MRA_OF_REQ, 20);
 	else if (at == CLOSED)
 		in_rej(r, c);
 	else if (at != REQ_SENT)
@@ -120,7 +98,7 @@ static struct vs_conn *passive(struct rig *r, enum at at)
 	case MRA_REP_RCVD:
 		c = accepted(r, &id);
 		if (at == MRA_REP_RCVD)
-			in_mra(r, c, VS_CM_MRA_OF_REP);
+			in_mra(r, c, VS_CM_MRA_OF_REP, 20);
 		return c;
 	default:
 		c = established(r, &id);
@@ -141,7 +119,7 @@ static struct vs_conn *sidr(struct rig *r, enum at at)
 	if (at == SIDR_REQ_SENT)
 		return vs_sidr_resolve(r->dev, &p, 0x77, &err);
 	ck_assert_ptr_nonnull(vs_listen(r->dev, SERVICE, 0x11, &err));
-	in_sidr_req(r);
+	in_sidr_req(r, PEER_ID, 500);
 	c = expect_event(r, VS_CONN_EV_SIDR_REQUEST).conn;
 	if (at == SIDR_ANSWERED)
 		ck_assert_int_eq(vs_sidr_reply(c, 0, &p), VS_OK);
@@ -361,7 +339,7 @@ static void in(struct rig *r, const struct vs_conn *c, enum message what)
 		return;
 	case IN_MRA_REQ:
 	case IN_MRA_REP:
-		in_mra(r, c, what == IN_MRA_REQ ? VS_CM_MRA_OF_REQ : VS_CM_MRA_OF_REP);
+		in_mra(r, c, what == IN_MRA_REQ ? VS_CM_MRA_OF_REQ : VS_CM_MRA_OF_REP, 20);
 		return;
 	case IN_DREQ:
 		in_dreq(r, c->local_id, vs_qp_num(r->qp), 700);
@@ -377,7 +355,7 @@ static void in(struct rig *r, const struct vs_conn *c, enum message what)
 		m.lap.remote_comm_id = c->local_id;
 		break;
 	case IN_SIDR_REQ:
-		in_sidr_req(r);
+		in_sidr_req(r, PEER_ID, 500);
 		return;
 	case IN_SIDR_REP:
 	default:

@@ -6,29 +6,6 @@
 #include "cms.h"
 #include "core/conn.h"
 
-#define COUNT(a) (sizeof(a) / sizeof((a)[0]))
-#define TIMEOUT vs_cm_timeout_ns(18) /* what both sides of cms.h ask for */
-
-static void in_mra(struct rig *r, const struct vs_conn *c, uint8_t message, uint8_t service_timeout)
-{
-	struct vs_cm_msg m = {.attribute = VS_CM_ATTR_MRA};
-
-	m.mra.local_comm_id = PEER_ID;
-	m.mra.remote_comm_id = c->local_id;
-	m.mra.message = message;
-	m.mra.service_timeout = service_timeout;
-	in_mad(r, &m, 500);
-}
-
-static void in_sidr_req(struct rig *r, uint32_t id, uint64_t tid)
-{
-	struct vs_cm_msg m = {.attribute = VS_CM_ATTR_SIDR_REQ};
-
-	m.sidr_req.request_id = id;
-	m.sidr_req.service_id = SERVICE;
-	in_mad(r, &m, tid);
-}
-
 /* ---- timers ---- */
 
 START_TEST(an_mra_adds_the_service_time_to_the_timeout)

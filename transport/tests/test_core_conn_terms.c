@@ -6,7 +6,6 @@
 #include "cms.h"
 #include "core/conn.h"
 
-#define COUNT(a) (sizeof(a) / sizeof((a)[0]))
 #define GUID 0x0200000000000001ull
 
 /* Parameters of which no two are alike. */

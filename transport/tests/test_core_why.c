@@ -12,25 +12,6 @@
 
 /* ---- the responder ---- */
 
-static struct vs_mr *region(struct rig *r, uint32_t len, uint32_t access)
-{
-	struct vs_mr_attr a = {MEM(r, 4096), len, MEM(r, 4096), access};
-	int err;
-	struct vs_mr *mr = vs_mr_reg(r->pd, &a, &err);
-
-	ck_assert_ptr_nonnull(mr);
-	return mr;
-}
-
-static void in_atomic(struct rig *r, uint8_t op, uint32_t psn, uint64_t va, uint32_t rkey)
-{
-	struct vs_pkt p = rig_pkt(r, op, psn);
-
-	p.ext.atomiceth.va = va;
-	p.ext.atomiceth.rkey = rkey;
-	rig_in(r, &p);
-}
-
 /* FLUSH or ATOMIC WRITE */
 static void in_reth(struct rig *r, uint8_t op, uint64_t va, uint32_t dmalen, uint32_t len, uint8_t plt, uint8_t sel)
 {
@@ -57,7 +38,7 @@ static void in_inv(struct rig *r, uint32_t key)
 static void bad_receive(struct rig *r, int kind)
 {
 	uint32_t access = kind == 2 ? 0 : VS_ACCESS_LOCAL_WRITE;
-	struct vs_mr *mr = region(r, 64, access);
+	struct vs_mr *mr = rig_mr(r, r->pd, 4096, 64, access);
 	struct vs_sge sge = {MEM(r, 4096), 64, vs_mr_lkey(mr)};
 	struct vs_recv_wr wr = {1, &sge, 1};
 	int err;
@@ -115,7 +96,7 @@ static struct refusal order_or_right(struct rig *r, int kind)
 		return (struct refusal){VS_REASON_QP_ACCESS, 0x61, 0};
 	case 7:
 		r->qp->attr.access_flags &= ~(uint32_t)VS_ACCESS_REMOTE_ATOMIC;
-		in_atomic(r, VS_OP_RC_FETCH_ADD, P, MEM(r, 0), KEY(r));
+		rig_in_atomic(r, VS_OP_RC_FETCH_ADD, P, MEM(r, 0), KEY(r), 0, 0);
 		return (struct refusal){VS_REASON_QP_ACCESS, 0x61, 0};
 	case 8:
 		r->qp->attr.access_flags &= ~(uint32_t)VS_ACCESS_FLUSH_GLOBAL;
@@ -179,7 +160,7 @@ static struct refusal remote_memory(struct rig *r, int kind)
 
 	switch (kind) {
 	case 21:
-		in_atomic(r, VS_OP_RC_COMPARE_SWAP, P, MEM(r, 4), KEY(r));
+		rig_in_atomic(r, VS_OP_RC_COMPARE_SWAP, P, MEM(r, 4), KEY(r), 0, 0);
 		return (struct refusal){VS_REASON_ATOMIC_ALIGN, 0x61, 0};
 	case 22:
 		in_reth(r, VS_OP_RC_ATOMIC_WRITE, MEM(r, 4), 8, 8, 0, 0);
@@ -191,12 +172,12 @@ static struct refusal remote_memory(struct rig *r, int kind)
 		rig_in_read(r, P, MEM(r, 0), vs_mr_lkey(r->mr), 8);
 		return (struct refusal){VS_REASON_RKEY_INVALID, 0x62, 0};
 	case 25:
-		mr = region(r, 64, VS_ACCESS_REMOTE_READ);
+		mr = rig_mr(r, r->pd, 4096, 64, VS_ACCESS_REMOTE_READ);
 		ck_assert_int_eq(vs_mr_rereg(mr, VS_REREG_PD, vs_pd_create(r->dev, &err), NULL), VS_OK);
 		rig_in_read(r, P, MEM(r, 4096), vs_mr_rkey(mr), 8);
 		return (struct refusal){VS_REASON_RKEY_PD, 0x62, 0};
 	case 26:
-		mr = region(r, 64, VS_ACCESS_LOCAL_WRITE);
+		mr = rig_mr(r, r->pd, 4096, 64, VS_ACCESS_LOCAL_WRITE);
 		rig_in_read(r, P, MEM(r, 4096), vs_mr_rkey(mr), 8);
 		return (struct refusal){VS_REASON_RKEY_ACCESS, 0x62, 0};
 	case 27: /* one byte is enough to look at the key */
@@ -206,15 +187,15 @@ static struct refusal remote_memory(struct rig *r, int kind)
 		rig_in_write(r, VS_OP_RC_WRITE_ONLY, P, MEM(r, 0), KEY(r) ^ 0x100, 1, 1);
 		return (struct refusal){VS_REASON_RKEY_INVALID, 0x62, 0};
 	case 29: /* also where the region goes in the middle */
-		mr = region(r, 2048, VS_ACCESS_LOCAL_WRITE | VS_ACCESS_REMOTE_WRITE);
+		mr = rig_mr(r, r->pd, 4096, 2048, VS_ACCESS_LOCAL_WRITE | VS_ACCESS_REMOTE_WRITE);
 		rig_in_write(r, VS_OP_RC_WRITE_FIRST, P, MEM(r, 4096), vs_mr_rkey(mr), 1025, 1024);
 		rig_drain(r);
 		ck_assert_int_eq(vs_mr_dereg(mr), VS_OK);
 		rig_in_write(r, VS_OP_RC_WRITE_LAST, P + 1, 0, 0, 0, 1);
 		return (struct refusal){VS_REASON_RKEY_INVALID, 0x62, 1};
 	default: /* 7 of the 8 bytes are inside */
-		mr = region(r, 15, VS_ACCESS_LOCAL_WRITE | VS_ACCESS_REMOTE_ATOMIC);
-		in_atomic(r, VS_OP_RC_FETCH_ADD, P, MEM(r, 4096 + 8), vs_mr_rkey(mr));
+		mr = rig_mr(r, r->pd, 4096, 15, VS_ACCESS_LOCAL_WRITE | VS_ACCESS_REMOTE_ATOMIC);
+		rig_in_atomic(r, VS_OP_RC_FETCH_ADD, P, MEM(r, 4096 + 8), vs_mr_rkey(mr), 0, 0);
 		return (struct refusal){VS_REASON_RKEY_RANGE, 0x62, 0};
 	}
 }
@@ -280,11 +261,12 @@ END_TEST
 START_TEST(rse_023_an_atomic_at_the_end_of_its_region)
 {
 	struct rig *r = rig_new(NULL);
-	struct vs_mr *mr = region(r, 16, VS_ACCESS_LOCAL_WRITE | VS_ACCESS_REMOTE_ATOMIC | VS_ACCESS_REMOTE_WRITE);
+	struct vs_mr *mr =
+		rig_mr(r, r->pd, 4096, 16, VS_ACCESS_LOCAL_WRITE | VS_ACCESS_REMOTE_ATOMIC | VS_ACCESS_REMOTE_WRITE);
 	struct vs_pkt p = rig_pkt(r, VS_OP_RC_ATOMIC_WRITE, P);
 
 	if (_i == 0) {
-		in_atomic(r, VS_OP_RC_FETCH_ADD, P, MEM(r, 4096 + 8), vs_mr_rkey(mr));
+		rig_in_atomic(r, VS_OP_RC_FETCH_ADD, P, MEM(r, 4096 + 8), vs_mr_rkey(mr), 0, 0);
 		rig_expect(r, VS_OP_RC_ATOMIC_ACKNOWLEDGE, P);
 	} else {
 		p.ext.reth.va = MEM(r, 4096 + 8);
@@ -334,7 +316,7 @@ static void post_bad(struct rig *r, int kind, struct vs_ah *ah)
 	if (kind == 2)
 		sge.lkey = KEY(r);
 	if (kind == 3) {
-		struct vs_mr *mr = region(r, 64, VS_ACCESS_LOCAL_WRITE);
+		struct vs_mr *mr = rig_mr(r, r->pd, 4096, 64, VS_ACCESS_LOCAL_WRITE);
 
 		ck_assert_int_eq(vs_mr_rereg(mr, VS_REREG_PD, vs_pd_create(r->dev, &err), NULL), VS_OK);
 		sge = (struct vs_sge){MEM(r, 4096), 8, vs_mr_lkey(mr)};

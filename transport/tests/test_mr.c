@@ -19,16 +19,6 @@
 #define D RIG_DUT_PSN
 #define ALL_RIGHTS (VS_ACCESS_LOCAL_WRITE | VS_ACCESS_REMOTE_WRITE | VS_ACCESS_REMOTE_READ | VS_ACCESS_REMOTE_ATOMIC)
 
-static struct vs_mr *region(struct rig *r, struct vs_pd *pd, uint32_t offset, uint64_t len, uint32_t access)
-{
-	struct vs_mr_attr a = {MEM(r, offset), len, MEM(r, offset), access};
-	int err;
-	struct vs_mr *mr = vs_mr_reg(pd, &a, &err);
-
-	ck_assert_ptr_nonnull(mr);
-	return mr;
-}
-
 static void served(struct rig *r, int kind, uint32_t psn)
 {
 	static const uint8_t op[] = {VS_OP_RC_ACKNOWLEDGE, VS_OP_RC_READ_RESPONSE_ONLY, VS_OP_RC_ATOMIC_ACKNOWLEDGE};
@@ -96,7 +86,7 @@ START_TEST(mr_001_rights_that_a_region_cannot_have)
 		ck_assert_int_eq(vs_dev_refusal(r->dev), bad[i].why);
 	}
 	for (i = 0; i < COUNT(good); i++) /* the refused ones took no place */
-		region(r, r->pd, 0, 64, good[i]);
+		rig_mr(r, r->pd, 0, 64, good[i]);
 	ck_assert_ptr_null(vs_mr_reg(r->pd, &a, &err));
 	ck_assert(err == VS_ERR_INVAL);
 	a.access = 0;
@@ -138,7 +128,7 @@ START_TEST(mr_001_no_two_keys_are_alike)
 	uint32_t key[400], i, j;
 
 	for (i = 0; i < COUNT(key); i += 2) {
-		struct vs_mr *mr = region(r, r->pd, 0, 64, 0);
+		struct vs_mr *mr = rig_mr(r, r->pd, 0, 64, 0);
 
 		key[i] = vs_mr_lkey(mr);
 		key[i + 1] = vs_mr_rkey(mr);
@@ -155,7 +145,7 @@ END_TEST
 START_TEST(mr_002_a_region_of_no_bytes)
 {
 	struct rig *r = rig_new(NULL);
-	struct vs_mr *mr = region(r, r->pd, 64, 0, ALL_RIGHTS);
+	struct vs_mr *mr = rig_mr(r, r->pd, 64, 0, ALL_RIGHTS);
 	struct vs_sge sge = {MEM(r, 64), 0, vs_mr_lkey(mr)};
 	struct vs_send_wr wr = {
 		.wr_id = 1, .opcode = VS_WR_SEND, .flags = VS_SEND_SIGNALED, .sg_list = &sge, .num_sge = 1};
@@ -177,14 +167,14 @@ END_TEST
 START_TEST(mr_004_after_dereg_the_key_opens_nothing)
 {
 	struct rig *r = rig_new(NULL);
-	struct vs_mr *mr = region(r, r->pd, 0, 4096, ALL_RIGHTS);
+	struct vs_mr *mr = rig_mr(r, r->pd, 0, 4096, ALL_RIGHTS);
 	uint32_t rkey = vs_mr_rkey(mr);
 
 	rig_in_op(r, _i, P, MEM(r, 0), rkey);
 	served(r, _i, P);
 	ck_assert_int_eq(vs_mr_dereg(mr), VS_OK);
 	memset(r->mem, 0xee, 64);
-	region(r, r->pd, 0, 4096, ALL_RIGHTS); /* the same memory under other keys */
+	rig_mr(r, r->pd, 0, 4096, ALL_RIGHTS); /* the same memory under other keys */
 	rig_in_op(r, _i, P + 1, MEM(r, 0), rkey);
 	no_access(r, P + 1, 1, VS_REASON_RKEY_INVALID);
 	ck_assert_uint_eq(r->mem[0], 0xee);
@@ -195,7 +185,7 @@ END_TEST
 START_TEST(mr_005_a_region_that_goes_while_a_read_is_answered)
 {
 	struct rig *r = rig_new(NULL);
-	struct vs_mr *mr = region(r, r->pd, 0, 4096, ALL_RIGHTS);
+	struct vs_mr *mr = rig_mr(r, r->pd, 0, 4096, ALL_RIGHTS);
 
 	rig_in_read(r, P, MEM(r, 0), vs_mr_rkey(mr), 4096);
 	rig_expect(r, VS_OP_RC_READ_RESPONSE_FIRST, P);
@@ -208,7 +198,7 @@ END_TEST
 START_TEST(mr_005_a_region_that_goes_in_the_middle_of_a_write)
 {
 	struct rig *r = rig_new(NULL);
-	struct vs_mr *mr = region(r, r->pd, 0, 4096, ALL_RIGHTS);
+	struct vs_mr *mr = rig_mr(r, r->pd, 0, 4096, ALL_RIGHTS);
 
 	rig_in_write(r, VS_OP_RC_WRITE_FIRST, P, MEM(r, 0), vs_mr_rkey(mr), 3072, 1024);
 	rig_expect_ack(r, P, 0);
@@ -223,7 +213,7 @@ END_TEST
 START_TEST(mr_005_a_region_that_goes_in_the_middle_of_a_receive)
 {
 	struct rig *r = rig_new(NULL);
-	struct vs_mr *mr = region(r, r->pd, 0, 4096, ALL_RIGHTS);
+	struct vs_mr *mr = rig_mr(r, r->pd, 0, 4096, ALL_RIGHTS);
 	struct vs_sge sge = {MEM(r, 0), 4096, vs_mr_lkey(mr)};
 	struct vs_recv_wr wr = {1, &sge, 1};
 
@@ -243,7 +233,7 @@ END_TEST
 START_TEST(mr_005_a_region_that_goes_while_it_is_sent)
 {
 	struct rig *r = rig_new(NULL);
-	struct vs_mr *mr = region(r, r->pd, 0, 4096, 0);
+	struct vs_mr *mr = rig_mr(r, r->pd, 0, 4096, 0);
 	struct vs_sge sge;
 	struct vs_send_wr wr = rig_wr(r, VS_WR_SEND, 1, &sge, 0, 3000);
 
@@ -268,7 +258,7 @@ END_TEST
 START_TEST(mr_005_a_region_that_goes_while_it_is_read_into)
 {
 	struct rig *r = rig_new(NULL);
-	struct vs_mr *mr = region(r, r->pd, 0, 4096, VS_ACCESS_LOCAL_WRITE);
+	struct vs_mr *mr = rig_mr(r, r->pd, 0, 4096, VS_ACCESS_LOCAL_WRITE);
 	struct vs_sge sge;
 	struct vs_send_wr wr = rig_wr(r, VS_WR_RDMA_READ, 1, &sge, 0, 2048);
 
@@ -304,7 +294,7 @@ static void usable(struct rig *r, struct vs_mr *mr, uint32_t offset, uint32_t ps
 START_TEST(mr_006_after_rereg_the_old_keys_are_dead_and_the_new_ones_open)
 {
 	struct rig *r = rig_new(NULL);
-	struct vs_mr *mr = region(r, r->pd, 0, 4096, ALL_RIGHTS);
+	struct vs_mr *mr = rig_mr(r, r->pd, 0, 4096, ALL_RIGHTS);
 	struct vs_mr_attr a = {MEM(r, 8192), 64, MEM(r, 8192), VS_ACCESS_LOCAL_WRITE | VS_ACCESS_REMOTE_WRITE};
 	uint32_t lkey = vs_mr_lkey(mr), rkey = vs_mr_rkey(mr), at = _i == 0 ? 0 : 8192;
 	struct vs_sge sge;
@@ -347,7 +337,7 @@ END_TEST
 START_TEST(mr_006_rereg_keeps_the_keys_when_asked_to)
 {
 	struct rig *r = rig_new(NULL);
-	struct vs_mr *mr = region(r, r->pd, 0, 4096, ALL_RIGHTS);
+	struct vs_mr *mr = rig_mr(r, r->pd, 0, 4096, ALL_RIGHTS);
 	struct vs_mr_attr a = {MEM(r, 8192), 64, MEM(r, 8192), VS_ACCESS_LOCAL_WRITE | VS_ACCESS_REMOTE_WRITE};
 	uint32_t lkey = vs_mr_lkey(mr), rkey = vs_mr_rkey(mr);
 
@@ -366,7 +356,7 @@ START_TEST(mr_006_rereg_moves_a_region_to_another_domain)
 	struct rig *r = rig_new(NULL);
 	int err;
 	struct vs_pd *pd = vs_pd_create(r->dev, &err), *old = vs_pd_create(r->dev, &err);
-	struct vs_mr *mr = region(r, old, 0, 4096, ALL_RIGHTS);
+	struct vs_mr *mr = rig_mr(r, old, 0, 4096, ALL_RIGHTS);
 
 	ck_assert_int_eq(vs_pd_destroy(old), VS_ERR_BUSY);
 	ck_assert_int_eq(vs_mr_rereg(mr, VS_REREG_PD, pd, NULL), VS_OK);
@@ -387,13 +377,13 @@ START_TEST(mr_006_rereg_without_room_for_new_keys)
 {
 	struct rig_opt o = {.dev = {.max_mr = 4, .max_mw = 8}}; /* two keys each and one: sixteen in all */
 	struct rig *r = rig_new(&o);
-	struct vs_mr *mr = region(r, r->pd, 0, 4096, ALL_RIGHTS);
+	struct vs_mr *mr = rig_mr(r, r->pd, 0, 4096, ALL_RIGHTS);
 	struct vs_mr_attr a = {.access = VS_ACCESS_LOCAL_WRITE};
 	uint32_t lkey = vs_mr_lkey(mr), rkey = vs_mr_rkey(mr), i;
 	int err;
 
-	region(r, r->pd, 0, 64, 0);
-	region(r, r->pd, 0, 64, 0);
+	rig_mr(r, r->pd, 0, 64, 0);
+	rig_mr(r, r->pd, 0, 64, 0);
 	for (i = 0; i < 8; i++) {
 		ck_assert_ptr_nonnull(vs_mw_alloc(r->pd, VS_MW_TYPE_1, &err));
 		if (i < 6) /* two places are left: it goes, and takes none */
@@ -414,7 +404,7 @@ START_TEST(mr_006_a_refused_rereg_changes_nothing)
 	struct rig *r = rig_new(NULL);
 	int err;
 	struct vs_pd *pd = vs_pd_create(r->dev, &err);
-	struct vs_mr *mr = region(r, r->pd, 0, 4096, ALL_RIGHTS);
+	struct vs_mr *mr = rig_mr(r, r->pd, 0, 4096, ALL_RIGHTS);
 	struct vs_mr_attr a = {MEM(r, 8192), 64, MEM(r, 8192), VS_ACCESS_REMOTE_WRITE}; /* without LOCAL_WRITE */
 	uint32_t lkey = vs_mr_lkey(mr), rkey = vs_mr_rkey(mr);
 	struct vs_mw *mw;
@@ -458,7 +448,7 @@ START_TEST(mr_007_an_element_outside_its_region)
 {
 	static const enum vs_wr_opcode op[] = {VS_WR_SEND, VS_WR_RDMA_WRITE, VS_WR_ATOMIC_WRITE};
 	struct rig *r = rig_new(NULL);
-	struct vs_mr *mr = region(r, r->pd, 4096, 4096, 0);
+	struct vs_mr *mr = rig_mr(r, r->pd, 4096, 4096, 0);
 	struct vs_sge sge;
 	struct vs_send_wr wr = rig_wr(r, op[_i / 4], 1, &sge, 0, 8);
 	static const int64_t at[] = {4096 - 1, 8192 - 7, 0x7ffffffffff0, 8192};
@@ -480,7 +470,7 @@ END_TEST
 START_TEST(mr_007_the_first_and_the_last_bytes_are_inside)
 {
 	struct rig *r = rig_new(NULL);
-	struct vs_mr *mr = region(r, r->pd, 4096, 4096, 0);
+	struct vs_mr *mr = rig_mr(r, r->pd, 4096, 4096, 0);
 	struct vs_sge sge[3] = {{MEM(r, 4096), 8, vs_mr_lkey(mr)},
 				{MEM(r, 4096), 0, 0xbad}, /* nothing to look up */
 				{MEM(r, 8192 - 8), 8, vs_mr_lkey(mr)}};
@@ -506,7 +496,7 @@ START_TEST(mr_007_an_lkey_of_another_domain_or_an_rkey)
 	struct vs_sge sge;
 	struct vs_send_wr wr = rig_wr(r, VS_WR_SEND, 1, &sge, 0, 8);
 
-	sge.lkey = _i == 0 ? vs_mr_lkey(region(r, pd, 0, 64, 0)) : KEY(r);
+	sge.lkey = _i == 0 ? vs_mr_lkey(rig_mr(r, pd, 0, 64, 0)) : KEY(r);
 	ck_assert_int_eq(vs_qp_post_send(r->qp, &wr), VS_OK);
 	rig_expect_silence(r);
 	ck_assert_uint_eq(rig_expect_wc(r, r->scq, 1, VS_WC_LOC_PROT_ERR).vendor_err,
@@ -519,7 +509,7 @@ START_TEST(mr_008_a_sink_without_local_write)
 {
 	static const enum vs_wr_opcode op[] = {VS_WR_RDMA_READ, VS_WR_ATOMIC_FETCH_AND_ADD, VS_WR_ATOMIC_CMP_AND_SWP};
 	struct rig *r = rig_new(NULL);
-	struct vs_mr *mr = region(r, r->pd, 0, 4096, VS_ACCESS_REMOTE_READ);
+	struct vs_mr *mr = rig_mr(r, r->pd, 0, 4096, VS_ACCESS_REMOTE_READ);
 	struct vs_sge sge;
 	struct vs_send_wr wr = rig_wr(r, op[_i], 1, &sge, 0, 8);
 	struct vs_pkt p;

@@ -22,27 +22,6 @@ static void refused(struct rig *r, uint32_t psn, uint8_t syndrome, uint32_t msn)
 	ck_assert_int_eq(vs_qp_state(r->qp), VS_QPS_ERR);
 }
 
-static struct vs_mr *region(struct rig *r, struct vs_pd *pd, uint32_t offset, uint32_t len, uint32_t access)
-{
-	struct vs_mr_attr a = {MEM(r, offset), len, MEM(r, offset), access};
-	int err;
-	struct vs_mr *mr = vs_mr_reg(pd, &a, &err);
-
-	ck_assert_ptr_nonnull(mr);
-	return mr;
-}
-
-static void in_atomic(struct rig *r, uint8_t opcode, uint32_t psn, uint64_t va, uint32_t rkey)
-{
-	struct vs_pkt p = rig_pkt(r, opcode, psn);
-
-	p.ext.atomiceth.va = va;
-	p.ext.atomiceth.rkey = rkey;
-	p.ext.atomiceth.swapadd = 3;
-	p.ext.atomiceth.compare = 5;
-	rig_in(r, &p);
-}
-
 /* One request of each kind at `psn` for [va, va + len): 0 WRITE, 1 READ, 2 FETCH_ADD, 3 CMP_SWAP (8 bytes). */
 static void in_op(struct rig *r, int kind, uint32_t psn, uint64_t va, uint32_t rkey, uint32_t len)
 {
@@ -51,7 +30,7 @@ static void in_op(struct rig *r, int kind, uint32_t psn, uint64_t va, uint32_t r
 	else if (kind == 1)
 		rig_in_read(r, psn, va, rkey, len);
 	else
-		in_atomic(r, kind == 2 ? VS_OP_RC_FETCH_ADD : VS_OP_RC_COMPARE_SWAP, psn, va, rkey);
+		rig_in_atomic(r, kind == 2 ? VS_OP_RC_FETCH_ADD : VS_OP_RC_COMPARE_SWAP, psn, va, rkey, 3, 5);
 }
 
 /* Nothing of [0, RIG_MEM) was written. */
@@ -352,7 +331,7 @@ END_TEST
 START_TEST(rse_016_018_a_receive_buffer_that_is_not_ours_to_write)
 {
 	struct rig *r = rig_new(NULL);
-	struct vs_mr *other = region(r, r->pd, 32768, 4096, 0);
+	struct vs_mr *other = rig_mr(r, r->pd, 32768, 4096, 0);
 	struct vs_sge sge = {MEM(r, 32768), 64, vs_mr_lkey(other)};
 	struct vs_recv_wr wr = {1, &sge, 1};
 
@@ -444,7 +423,7 @@ END_TEST
 START_TEST(rse_023_outside_the_region)
 {
 	struct rig *r = rig_new(NULL);
-	struct vs_mr *mr = region(r, r->pd, 4096, 4096, 0xf);
+	struct vs_mr *mr = rig_mr(r, r->pd, 4096, 4096, 0xf);
 	static const int32_t at[] = {-8, 4096, 4096 - 8 + 1, 4096 - 4};
 	int kind = _i / 4;
 	uint64_t va = MEM(r, 4096) + (uint64_t)(int64_t)at[_i % 4];
@@ -465,7 +444,7 @@ END_TEST
 START_TEST(rse_023_the_first_and_the_last_bytes_are_inside)
 {
 	struct rig *r = rig_new(NULL);
-	struct vs_mr *mr = region(r, r->pd, 4096, 4096, 0xf);
+	struct vs_mr *mr = rig_mr(r, r->pd, 4096, 4096, 0xf);
 
 	rig_in_write(r, VS_OP_RC_WRITE_ONLY, P, MEM(r, 4096), vs_mr_rkey(mr), 8, 8);
 	rig_expect_ack(r, P, 1);
@@ -494,7 +473,7 @@ START_TEST(rse_025_a_region_without_the_right)
 		VS_ACCESS_LOCAL_WRITE | VS_ACCESS_REMOTE_WRITE | VS_ACCESS_REMOTE_READ | VS_ACCESS_REMOTE_ATOMIC;
 	static const uint32_t missing[] = {VS_ACCESS_REMOTE_WRITE, VS_ACCESS_REMOTE_READ, VS_ACCESS_REMOTE_ATOMIC};
 	struct rig *r = rig_new(NULL);
-	struct vs_mr *mr = region(r, r->pd, 0, 4096, all & ~missing[_i]);
+	struct vs_mr *mr = rig_mr(r, r->pd, 0, 4096, all & ~missing[_i]);
 
 	in_op(r, _i, P, MEM(r, 0), vs_mr_rkey(mr), 8);
 	refused(r, P, REM_ACCESS, 0);
@@ -524,7 +503,7 @@ START_TEST(rse_027_a_region_of_another_protection_domain)
 	struct rig *r = rig_new(NULL);
 	int err;
 	struct vs_pd *pd = vs_pd_create(r->dev, &err);
-	struct vs_mr *mr = region(r, pd, 0, 4096, 0xf);
+	struct vs_mr *mr = rig_mr(r, pd, 0, 4096, 0xf);
 
 	in_op(r, _i, P, MEM(r, 0), vs_mr_rkey(mr), 8);
 	refused(r, P, REM_ACCESS, 0);
@@ -592,7 +571,7 @@ START_TEST(rse_032_033_a_misaligned_atomic)
 	struct rig *r = rig_new(NULL);
 	uint32_t key = _i < 7 ? KEY(r) : KEY(r) ^ 0x100; /* RSE-033: and a bad key; alignment is said first */
 
-	in_atomic(r, VS_OP_RC_FETCH_ADD, P, MEM(r, 0) + 1 + (uint64_t)_i % 7, key);
+	rig_in_atomic(r, VS_OP_RC_FETCH_ADD, P, MEM(r, 0) + 1 + (uint64_t)_i % 7, key, 3, 5);
 	refused(r, P, INV_REQ, 0);
 	rig_expect_async(r, VS_EVENT_QP_REQ_ERR);
 	untouched(r);

@@ -22,13 +22,7 @@ static void recvs(struct rig *r, unsigned n)
 
 static void in_atomic(struct rig *r, uint8_t opcode, uint32_t psn, uint64_t va, uint64_t swapadd, uint64_t compare)
 {
-	struct vs_pkt p = rig_pkt(r, opcode, psn);
-
-	p.ext.atomiceth.va = va;
-	p.ext.atomiceth.rkey = KEY(r);
-	p.ext.atomiceth.swapadd = swapadd;
-	p.ext.atomiceth.compare = compare;
-	rig_in(r, &p);
+	rig_in_atomic(r, opcode, psn, va, KEY(r), swapadd, compare);
 }
 
 static uint64_t mem64(const struct rig *r, uint32_t off)

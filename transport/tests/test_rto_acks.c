@@ -3,29 +3,7 @@
  * test_rto_acks.c - RTO rows of the inventory, second half: acknowledges of every kind, malformed
  * responses, credits, peers that are gone. Each test is one row; its name begins with the id.
  */
-#include <string.h>
-
-#include "core/core.h"
-#include "rig.h"
-
-#define D RIG_DUT_PSN
-#define T_NS(code) (4096ull << (code))
-#define SEC 1000000000ull
-
-static void post(struct rig *r, enum vs_wr_opcode op, uint64_t id, uint32_t len)
-{
-	ck_assert_int_eq(rig_post(r, op, id, 0, len), VS_OK);
-}
-
-static void sends(struct rig *r, unsigned n)
-{
-	unsigned i;
-
-	for (i = 0; i < n; i++) {
-		post(r, VS_WR_SEND, i + 1, 8);
-		rig_expect(r, VS_OP_RC_SEND_ONLY, D + i);
-	}
-}
+#include "rtos.h"
 
 static void in_atomic_ack(struct rig *r, uint32_t psn, uint64_t value)
 {
@@ -35,23 +13,6 @@ static void in_atomic_ack(struct rig *r, uint32_t psn, uint64_t value)
 	p.ext.aeth.msn = 1;
 	p.ext.atomicack_origdata = value;
 	rig_in(r, &p);
-}
-
-static void succeeded(struct rig *r, uint64_t first, uint64_t last)
-{
-	for (; first <= last; first++)
-		rig_expect_wc(r, r->scq, first, VS_WC_SUCCESS);
-	rig_expect_no_wc(r);
-	ck_assert_int_eq(vs_qp_state(r->qp), VS_QPS_RTS);
-}
-
-static void failed(struct rig *r, uint64_t id, enum vs_wc_status status)
-{
-	rig_expect_wc(r, r->scq, id, status);
-	rig_expect_no_wc(r);
-	ck_assert_int_eq(vs_qp_state(r->qp), VS_QPS_ERR);
-	rig_advance(r, 100 * SEC);
-	rig_expect_silence(r);
 }
 
 /* ---- acknowledges ---- */
@@ -145,7 +106,7 @@ START_TEST(rto_046_an_atomic_acknowledge_for_a_read)
 	post(r, VS_WR_RDMA_READ, 1, 8);
 	rig_drain(r);
 	in_atomic_ack(r, D, 1);
-	failed(r, 1, VS_WC_BAD_RESP_ERR);
+	failed(r, 1, VS_WC_BAD_RESP_ERR, 0);
 	rig_free(r);
 }
 END_TEST
@@ -157,7 +118,7 @@ START_TEST(rto_046_a_read_response_for_an_atomic)
 	post(r, VS_WR_ATOMIC_FETCH_AND_ADD, 1, 8);
 	rig_drain(r);
 	rig_in_read_response(r, VS_OP_RC_READ_RESPONSE_ONLY, D, 8, 1);
-	failed(r, 1, VS_WC_BAD_RESP_ERR);
+	failed(r, 1, VS_WC_BAD_RESP_ERR, 0);
 	rig_free(r);
 }
 END_TEST
@@ -172,7 +133,7 @@ START_TEST(rto_047_a_read_response_for_a_send_or_write)
 		rig_in_read_response(r, VS_OP_RC_READ_RESPONSE_ONLY, D, 8, 1);
 	else
 		in_atomic_ack(r, D, 1);
-	failed(r, 1, VS_WC_BAD_RESP_ERR);
+	failed(r, 1, VS_WC_BAD_RESP_ERR, 0);
 	rig_free(r);
 }
 END_TEST
@@ -201,7 +162,7 @@ START_TEST(rto_048_read_responses_out_of_order_at_the_expected_psn)
 		rig_in_read_response(r, VS_OP_RC_READ_RESPONSE_LAST, D, 1024, 1);
 		break;
 	}
-	failed(r, 1, VS_WC_BAD_RESP_ERR);
+	failed(r, 1, VS_WC_BAD_RESP_ERR, 0);
 	rig_free(r);
 }
 END_TEST
@@ -228,7 +189,7 @@ START_TEST(rto_049_050_read_responses_of_the_wrong_length)
 			rig_in_read_response(r, VS_OP_RC_READ_RESPONSE_MIDDLE, D + 2, 1024, 1);
 	}
 	ck_assert_uint_eq(r->mem[2100], 0xee); /* nothing past the sink */
-	failed(r, 1, VS_WC_LOC_LEN_ERR);
+	failed(r, 1, VS_WC_LOC_LEN_ERR, 0);
 	rig_free(r);
 }
 END_TEST
@@ -245,7 +206,7 @@ START_TEST(rto_051_a_read_response_with_a_nak_syndrome)
 	p.payload = rig_pattern(D);
 	p.payload_len = 1024;
 	rig_in(r, &p);
-	failed(r, 1, VS_WC_BAD_RESP_ERR);
+	failed(r, 1, VS_WC_BAD_RESP_ERR, 0);
 	rig_free(r);
 }
 END_TEST
@@ -258,7 +219,7 @@ START_TEST(rto_052_a_nak_in_the_middle_of_a_read_response)
 	rig_drain(r);
 	rig_in_read_response(r, VS_OP_RC_READ_RESPONSE_FIRST, D, 1024, 1);
 	rig_in_ack(r, D + 1, 0x62, 1);
-	failed(r, 1, VS_WC_REM_ACCESS_ERR);
+	failed(r, 1, VS_WC_REM_ACCESS_ERR, 0);
 	rig_free(r);
 }
 END_TEST
@@ -465,7 +426,7 @@ START_TEST(rto_060_061_062_a_peer_that_is_silent)
 		sent += rig_drain(r);
 	}
 	ck_assert_uint_eq(sent, 3);
-	failed(r, 1, VS_WC_RETRY_EXC_ERR);
+	failed(r, 1, VS_WC_RETRY_EXC_ERR, 0);
 	rig_free(r);
 }
 END_TEST
