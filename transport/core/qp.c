@@ -238,40 +238,12 @@ void vs_qp_reset(struct vs_qp *qp)
 
 /* ---- completing ---- */
 
-static enum vs_wc_opcode wc_opcode(enum vs_wr_opcode op)
-{
-	switch (op) {
-	case VS_WR_RDMA_WRITE:
-	case VS_WR_RDMA_WRITE_WITH_IMM:
-		return VS_WC_RDMA_WRITE;
-	case VS_WR_RDMA_READ:
-		return VS_WC_RDMA_READ;
-	case VS_WR_ATOMIC_CMP_AND_SWP:
-		return VS_WC_COMP_SWAP;
-	case VS_WR_ATOMIC_FETCH_AND_ADD:
-		return VS_WC_FETCH_ADD;
-	case VS_WR_LOCAL_INV:
-		return VS_WC_LOCAL_INV;
-	case VS_WR_BIND_MW:
-		return VS_WC_BIND_MW;
-	case VS_WR_FLUSH:
-		return VS_WC_FLUSH;
-	case VS_WR_ATOMIC_WRITE:
-		return VS_WC_ATOMIC_WRITE;
-	case VS_WR_SEND:
-	case VS_WR_SEND_WITH_IMM:
-	case VS_WR_SEND_WITH_INV:
-	default:
-		return VS_WC_SEND;
-	}
-}
-
 static void push_sq(struct vs_qp *qp, const struct vs_swqe *w, enum vs_wc_status status, enum vs_reason why,
 		    uint32_t byte_len)
 {
 	const struct vs_wc wc = {.wr_id = w->wr_id,
 				 .status = status,
-				 .opcode = wc_opcode(w->opcode),
+				 .opcode = vs_wr_completes_as(w->opcode),
 				 .vendor_err = (uint32_t)why,
 				 .byte_len = byte_len,
 				 .of_sq = true,

@@ -199,31 +199,6 @@ static bool make_inline(struct run *r, const struct stmt *st, struct request *q)
 	return true;
 }
 
-static enum vs_wc_opcode wc_of(int wr)
-{
-	switch (wr) {
-	case VS_WR_RDMA_WRITE:
-	case VS_WR_RDMA_WRITE_WITH_IMM:
-		return VS_WC_RDMA_WRITE;
-	case VS_WR_RDMA_READ:
-		return VS_WC_RDMA_READ;
-	case VS_WR_ATOMIC_CMP_AND_SWP:
-		return VS_WC_COMP_SWAP;
-	case VS_WR_ATOMIC_FETCH_AND_ADD:
-		return VS_WC_FETCH_ADD;
-	case VS_WR_LOCAL_INV:
-		return VS_WC_LOCAL_INV;
-	case VS_WR_BIND_MW:
-		return VS_WC_BIND_MW;
-	case VS_WR_FLUSH:
-		return VS_WC_FLUSH;
-	case VS_WR_ATOMIC_WRITE:
-		return VS_WC_ATOMIC_WRITE;
-	default:
-		return wr < 0 ? VS_WC_RECV : VS_WC_SEND;
-	}
-}
-
 static void remember(struct run *r, const struct stmt *st, uint64_t wr_id, bool signaled)
 {
 	struct pending *p = calloc(1, sizeof(*p));
@@ -232,7 +207,9 @@ static void remember(struct run *r, const struct stmt *st, uint64_t wr_id, bool 
 		dr_broken(r, st, st->column, "no memory");
 		return;
 	}
-	*p = (struct pending){NULL, st->obj, wr_id, st->word < 0, signaled, wc_of(st->word)};
+	*p = (struct pending){NULL,     st->obj,
+			      wr_id,    st->word < 0,
+			      signaled, st->word < 0 ? VS_WC_RECV : vs_wr_completes_as((enum vs_wr_opcode)st->word)};
 	/* Those of a shared queue complete on its queue pairs. */
 	if (st->kind == S_POST_RECV && st->obj->kind == O_QP && dr_rt(r, st->obj)->srq != NULL)
 		p->q = dr_rt(r, st->obj)->srq;

@@ -82,6 +82,34 @@ const char *vs_wc_opcode_name(enum vs_wc_opcode op)
 	return pick(names, COUNT(names), (unsigned)op);
 }
 
+enum vs_wc_opcode vs_wr_completes_as(enum vs_wr_opcode op)
+{
+	switch (op) {
+	case VS_WR_RDMA_WRITE:
+	case VS_WR_RDMA_WRITE_WITH_IMM:
+		return VS_WC_RDMA_WRITE;
+	case VS_WR_RDMA_READ:
+		return VS_WC_RDMA_READ;
+	case VS_WR_ATOMIC_CMP_AND_SWP:
+		return VS_WC_COMP_SWAP;
+	case VS_WR_ATOMIC_FETCH_AND_ADD:
+		return VS_WC_FETCH_ADD;
+	case VS_WR_LOCAL_INV:
+		return VS_WC_LOCAL_INV;
+	case VS_WR_BIND_MW:
+		return VS_WC_BIND_MW;
+	case VS_WR_FLUSH:
+		return VS_WC_FLUSH;
+	case VS_WR_ATOMIC_WRITE:
+		return VS_WC_ATOMIC_WRITE;
+	case VS_WR_SEND:
+	case VS_WR_SEND_WITH_IMM:
+	case VS_WR_SEND_WITH_INV:
+	default:
+		return VS_WC_SEND;
+	}
+}
+
 const char *vs_qp_state_name(enum vs_qp_state s)
 {
 	static const char *const names[] = {"RESET", "INIT", "RTR", "RTS", "SQD", "SQE", "ERR"};

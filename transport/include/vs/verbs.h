@@ -121,6 +121,8 @@ const char *vs_wr_opcode_name(enum vs_wr_opcode op);
 const char *vs_wc_opcode_name(enum vs_wc_opcode op);
 const char *vs_qp_state_name(enum vs_qp_state s);
 const char *vs_async_name(enum vs_async_type t);
+/* What the completion of a request says that it was. */
+enum vs_wc_opcode vs_wr_completes_as(enum vs_wr_opcode op);
 
 enum vs_qp_attr_mask {
 	VS_QP_STATE = 1 << 0,
