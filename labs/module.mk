@@ -31,8 +31,8 @@ $(NET_LIB): labs/net/symbols.map $(call obj,$(NET_SRCS)) $(LIBVS) $(LIBJUDGE) $(
 	$(CC) $(OPT) $(SANFLAGS) $(LDFLAGS) -fPIC -shared -Wl,-soname,libvs-net.so -Wl,-z,defs \
 		-Wl,--version-script,labs/net/symbols.map -o $@ $(call obj,$(NET_SRCS)) $(LIBVS) $(LIBJUDGE) $(LIBWIRE) $(LIBS_VS) -lm
 
-check-labs: all $(LAB_ANSWERS) ## every lab: starters fail, solutions pass, mutants are caught, both languages are alike (SEEDS=20: the long form)
-	@SEEDS=$(or $(SEEDS),2) labs/tests/check-labs.sh $(B)
+check-labs: all $(LAB_ANSWERS) ## every lab: starters fail, solutions pass, mutants are caught, both languages are alike (SEEDS=20: the long form; LAB=NN: one)
+	@SEEDS=$(or $(SEEDS),2) labs/tests/check-labs.sh $(B) $(LAB)
 
 check-labs-long: all $(LAB_ANSWERS) # 20 seeds, and AddressSanitizer
 	@SEEDS=20 labs/tests/check-labs.sh $(B)
