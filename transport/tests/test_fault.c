@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "runner.h"
-#include "vs/fault.h"
+#include "same_rule.h"
 #include "vs/psn.h"
 
 /* ---- helpers ---- */
@@ -307,16 +307,6 @@ static struct vs_fault_rule random_rule(uint64_t *seed)
 	}
 	r.iter = vs_rand(seed) % 2 ? (uint32_t)(1 + vs_rand(seed) % UINT32_MAX) : 0;
 	return r;
-}
-
-static bool same_rule(const struct vs_fault_rule *a, const struct vs_fault_rule *b)
-{
-	return strcmp(a->name, b->name) == 0 && a->action == b->action && a->times == b->times &&
-	       a->time_ns == b->time_ns && a->corrupt_bit == b->corrupt_bit && a->count == b->count &&
-	       a->first == b->first && a->last == b->last && a->per_million == b->per_million && a->what == b->what &&
-	       strcmp(a->from, b->from) == 0 && strcmp(a->to, b->to) == 0 && a->qpn == b->qpn &&
-	       a->has_qpn == b->has_qpn && a->has_psn == b->has_psn && a->psn_first == b->psn_first &&
-	       a->psn_last == b->psn_last && a->iter == b->iter && a->seen == b->seen && a->hits == b->hits;
 }
 
 START_TEST(parsing_what_was_formatted_gives_the_same_rule)
