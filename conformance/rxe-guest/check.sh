@@ -11,7 +11,7 @@ build=$(cd "${1:?which build folder?}" && pwd)
 shift
 here=$(cd "$(dirname "$0")" && pwd)
 out=$build/check-rxe passed=0 failed=0
-ROWS=380
+ROWS=380 AGAIN=12
 running=''
 mkdir -p "$out"
 rm -f "$out/summary" "$out/failures"
@@ -34,13 +34,32 @@ rows() {
 	awk '/^(not )?ok / && !/# SKIP/ && match($0, /[A-Z]+-[0-9]+/) && !seen[substr($0, RSTART, RLENGTH)]++ { n++ } END { print n + 0 }' "$1"
 }
 
+# Vectors whose verdict is not the known one: "not ok" and no TODO, or "ok" and a TODO.
+unexpected() { # report
+	[ ! -e "$1.tap" ] || awk '(/^not ok / && !/ # TODO /) || (/^ok / && / # TODO /) { sub(/^.*ok [0-9]+ - /, ""); print $1 }' "$1.tap"
+}
+
+# A host that did something else for a while makes a guest late. A few vectors are tried a second time, alone; what holds then, held. That it
+# was so is said.
+again() { # kernel, exit code: sets rc
+	local -a ids
+	mapfile -t ids < <(unexpected "$out/rxe-$1")
+	rc=$2
+	[ ${#ids[@]} -gt 0 ] && [ "$rc" -le 1 ] || return 0
+	rc=1
+	[ ${#ids[@]} -le $AGAIN ] || return 0
+	echo "${#ids[@]} vectors are tried again, alone: ${ids[*]}"
+	VS_GUESTS=1 run "$here/suite.sh" "$build" "$1" "$out/rxe-$1-again" "${ids[@]}"
+	tail -n 1 "$out/rxe-$1-again.txt"
+	[ $rc != 0 ] || [ -n "$(unexpected "$out/rxe-$1-again")" ] || return 0
+	rc=1
+}
+
 suite_has_ended() { # kernel, exit code
 	local report=$out/rxe-$1 wrong='' n=0 c
 	[ ! -e "$report.tap" ] || n=$(rows "$report.tap")
 	if [ "$2" != 0 ]; then
-		wrong="vs-conform ended with $2"
-	elif tail -n 1 "$report.txt" | grep -q XPASS; then
-		wrong="what is known of it holds: conformance/profiles/rxe-$1.deviations has a line too many"
+		wrong="vectors differ from what is known in conformance/profiles/rxe-$1.deviations (vs-conform ended with $2)"
 	elif [ "$n" -lt $ROWS ]; then
 		wrong="fewer than $ROWS rows were executed"
 	fi
@@ -62,7 +81,8 @@ run() { # command...: sets rc
 for kernel; do
 	start=$SECONDS
 	run "$here/suite.sh" "$build" "$kernel" "$out/rxe-$kernel"
-	suite_has_ended "$kernel" $rc
+	again "$kernel" "$rc"
+	suite_has_ended "$kernel" "$rc"
 	echo "$((SECONDS - start)) s for the suite"
 	run "$here/interop.sh" "$build" "$kernel" "${INTEROP:-short}" >"$out/programs-$kernel.txt" 2>&1
 	cat "$out/programs-$kernel.txt"

@@ -161,13 +161,13 @@ cm_both() { # family
 # The recorder of vs-trace in a program on rxe, whose peer is ref0: its records are fetched, and vs-trace on this host says of them
 # what it must.
 recorded() { # name, rule of --inject, command of vs-trace, pattern
-	local server
+	local server limit=${limit}
 	[[ $1 == *"$word"* ]] || return 0
+	[ -z "$2" ] || limit=6 # nobody comes to its end
 	host '' ibv_rc_pingpong -n 20 -g 0 >"$tmp/out" 2>&1 &
 	server=$!
 	host_listens
 	guest_run "rm -rf /tmp/r; mkdir /tmp/r; VS_INJECT='$2' VS_RECORD=/tmp/r LD_PRELOAD=/usr/lib/verbscope/libvs-record.so ibv_rc_pingpong -n 20 -d rxe0 -g 1 ${host_ip[4]}" >>"$tmp/out" 2>&1 || true
-	[ -z "$2" ] || kill $server
 	wait $server || true
 	rm -rf "$tmp/trace" && mkdir "$tmp/trace"
 	guest_run 'busybox tar -c -C /tmp/r . | busybox base64' | base64 -d | tar -x -C "$tmp/trace"
