@@ -41,12 +41,14 @@ ${bold}\$ $build/bin/vs-conform --quiet${plain}
 EOF
 "$build/bin/vs-conform" --quiet
 printf '\n%sWhere to look next.%s\n' "$bold" "$plain"
-next() { printf '  %-76s %s\n' "$1" "$2"; }
+next() { printf '  %-82s %s\n' "$1" "$2"; }
 next "$build/bin/vs-tshark -r $capture -V -Y frame.number==9" 'that NAK, every field'
 next "$build/bin/vs-wireshark $capture" 'the same in Wireshark (apt install wireshark)'
 next "$build/bin/vs-tshark -r YOUR.pcapng -Y rdma" 'your own capture'
 next "$build/bin/vs-pcap check $capture" 'what went wrong in it, without Wireshark'
 next "$build/bin/vs-run --pair -- ib_write_bw" 'an RDMA program without hardware (perftest)'
+next "$build/bin/vs-trace run --pair -- ibv_rc_pingpong -g 0" 'what such a program calls and sends (ibverbs-utils)'
 next "$build/bin/vs-conform --device ref0" 'the suite through libibverbs'
+next "$build/bin/vs-lab list" 'guided labs, in English and Korean'
 next 'ls pcaps/recorded' 'more recorded transfers'
 next 'make check' 'all the tests'
