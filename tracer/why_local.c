@@ -209,9 +209,20 @@ static void no_reads(struct why *w)
 		why_for(w, WHY_CERTAIN, w->me.rts, "max_rd_atomic was given as 0");
 	(void)why_said(w, VS_REASON_RD_ATOMIC);
 }
+/* Who asks for an entry that is empty gets zeros, hands them to the peer, and that has no address to go to. */
 static void gid_index(struct why *w)
 {
-	(void)why_said(w, VS_REASON_GID_INDEX);
+	const bool none = !why_said(w, VS_REASON_GID_INDEX) && why_said(w, VS_REASON_AV_NOT_GLOBAL);
+
+	for (size_t i = 0; none && i < w->subject; i++) {
+		const struct vs_event *e = &w->m->ev[i];
+
+		if (e->type == VS_EV_VERB_QUERY_GID && strcmp(why_text_arg(w, i, "gid"), "::") == 0)
+			why_for(w, WHY_CERTAIN + 1, i, "%s asked for entry %llu of the table, which is empty", e->node,
+				(unsigned long long)e->a[0]);
+	}
+	if (none && w->now->score <= WHY_CERTAIN)
+		w->now->score = 0;
 }
 static void mtu_big(struct why *w)
 {

@@ -112,7 +112,7 @@ host_is_server() { # fault, host's program, guest's program
 
 # The pingpongs and rping give a connection 67 ms and seven tries: on a busy machine an emulated processor needs longer, and longer
 # until rping listens (REJECTED, error 8). What fails by that alone is tried again.
-too_slow() { grep -qE 'RDMA_CM_EVENT_REJECTED, error 8|transport retry counter exceeded|Failed status 12|^Terminated|: 124$' "$tmp/out"; }
+too_slow() { grep -qE 'RDMA_CM_EVENT_REJECTED, error:? 8|transport retry counter exceeded|Failed status 12|^Terminated|: 124$' "$tmp/out"; }
 
 check() { # name, who is the server, fault, host's program, guest's program
 	local name=$1 start=$SECONDS rc try
