@@ -41,6 +41,7 @@ root_make() { # suite, folder, log, options of debootstrap
 	if [ -n "$sources" ]; then printf '%s\n' "$sources" >"$root/etc/apt/sources.list"; fi
 	root_apt_settings >"$root/etc/apt/apt.conf.d/90host"
 	cp /etc/resolv.conf "$root/etc/resolv.conf"
+	printf '127.0.0.1 localhost\n' >"$root/etc/hosts" # the installer's, not debootstrap's: each machine has it
 	if [ -d /etc/ssl/certs ]; then
 		mkdir -p "$root/etc/ssl"
 		cp -rL /etc/ssl/certs "$root/etc/ssl/" 2>/dev/null || true
