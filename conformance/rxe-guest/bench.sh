@@ -22,7 +22,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 # shellcheck source=bench/figures.sh
 . "$here/../../bench/figures.sh"
 tmp=$(mktemp -d)
-trap 'guest_kill; rm -rf "$tmp"' EXIT
+trap 'trap "" INT TERM HUP; guest_kill; rm -rf "$tmp"' EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM HUP
 declare -A values

@@ -36,6 +36,7 @@ console=$log
 : >"$console"
 # shellcheck disable=SC2317 # called by the trap
 cleanup() {
+	trap '' INT TERM HUP # one signal may come twice, from the terminal and from who called this
 	[ -z "$qemu" ] || { kill -KILL "$qemu" && wait "$qemu"; } 2>/dev/null || true
 	[ -z "$feeder" ] || kill "$feeder" 2>/dev/null || true
 	rm -rf "$tmp"

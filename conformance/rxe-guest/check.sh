@@ -15,7 +15,7 @@ ROWS=380 AGAIN=12
 running=''
 mkdir -p "$out"
 rm -f "$out/summary" "$out/failures"
-trap '[ -z "$running" ] || { kill "$running" 2>/dev/null || true; wait; }' EXIT
+trap 'trap "" INT TERM HUP; [ -z "$running" ] || { kill "$running" 2>/dev/null || true; wait; }' EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM HUP
 

@@ -26,7 +26,7 @@ fi
 # shellcheck source=guest.sh
 . "$here/guest.sh"
 tmp=$(mktemp -d) passed=0 failed=0 limit=30
-trap 'guest_kill; rm -rf "$tmp"' EXIT
+trap 'trap "" INT TERM HUP; guest_kill; rm -rf "$tmp"' EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM HUP
 

@@ -17,6 +17,7 @@ here=$(cd "$(dirname "$0")" && pwd)
 tmp=$(mktemp -d) conform='' rc=0
 # shellcheck disable=SC2317,SC2015 # called by the trap
 finish() {
+	trap '' INT TERM HUP # one signal may come twice, from the terminal and from who called this
 	[ -z "$conform" ] || { kill "$conform" 2>/dev/null && wait "$conform" || true; }
 	rm -rf "$tmp"
 }

@@ -16,6 +16,7 @@ export VS_GUEST_BOOT=${VS_GUEST_BOOT:-120}
 tmp=$(mktemp -d) conform='' rc=0
 # shellcheck disable=SC2317,SC2015 # called by the trap
 finish() {
+	trap '' INT TERM HUP # one signal may come twice, from the terminal and from who called this
 	# The agent's command is told by the death of vs-conform, and its guest by that.
 	[ -z "$conform" ] || { kill "$conform" 2>/dev/null && wait "$conform" || true; }
 	local c
