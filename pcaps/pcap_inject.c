@@ -38,17 +38,16 @@ static int write_file(const struct inject *j)
 
 static int send_udp(const struct inject *j)
 {
+	struct vs_injector *inj;
 	struct vs_io_error err;
 	int code;
-	struct vs_injector *inj = vs_inject_udp_open(j->to + 4, &code, &err);
 
-	if (!inj)
-		return vp_fail(CMD, "%s", err.text);
-	if (!j->remote && !vs_inject_udp_is_loopback(inj)) {
-		vs_inject_close(inj);
+	if (!j->remote && !vs_inject_udp_is_loopback(j->to + 4))
 		return vp_fail(CMD, "%s is not a loopback address, and RDMA has no authentication: add --allow-remote",
 			       j->to + 4);
-	}
+	inj = vs_inject_udp_open(j->to + 4, &code, &err);
+	if (!inj)
+		return vp_fail(CMD, "%s", err.text);
 	code = vs_inject_pkt(inj, &j->d.p, 0, &err);
 	vs_inject_close(inj);
 	return code == 0 ? VP_OK : vp_fail(CMD, "%s", err.text);

@@ -10,8 +10,12 @@ set -euo pipefail
 deps=$(cd "$(dirname "$0")/.." && pwd)/deps.sh
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
-mkdir "$tmp/bin" "$tmp/sudo"
-export TMP_STATE=$tmp PATH=$tmp/bin:/usr/bin:/bin
+mkdir "$tmp/bin" "$tmp/sudo" "$tmp/tools"
+# The tools of this machine, but for its sudo: it may have one.
+ln -s -t "$tmp/tools" /usr/bin/* 2>/dev/null || true
+ln -s -t "$tmp/tools" /bin/* 2>/dev/null || true
+rm -f "$tmp/tools/sudo"
+export TMP_STATE=$tmp PATH=$tmp/bin:$tmp/tools
 unset DEPS
 
 stand_in() { # path, body

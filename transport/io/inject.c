@@ -259,13 +259,17 @@ struct vs_injector *vs_inject_udp_open(const char *addr, int *code, struct vs_io
 	return inj;
 }
 
-bool vs_inject_udp_is_loopback(const struct vs_injector *inj)
+bool vs_inject_udp_is_loopback(const char *addr)
 {
-	if (inj->to.any.sa_family == AF_INET)
-		return ntohl(inj->to.v4.sin_addr.s_addr) >> 24 == 127;
-	if (IN6_IS_ADDR_V4MAPPED(&inj->to.v6.sin6_addr))
-		return inj->to.v6.sin6_addr.s6_addr[12] == 127;
-	return IN6_IS_ADDR_LOOPBACK(&inj->to.v6.sin6_addr);
+	union address to;
+
+	if (!parse_address(addr, &to))
+		return true;
+	if (to.any.sa_family == AF_INET)
+		return ntohl(to.v4.sin_addr.s_addr) >> 24 == 127;
+	if (IN6_IS_ADDR_V4MAPPED(&to.v6.sin6_addr))
+		return to.v6.sin6_addr.s6_addr[12] == 127;
+	return IN6_IS_ADDR_LOOPBACK(&to.v6.sin6_addr);
 }
 
 /* The packet as it will be on the wire, as far as the ICRC sees it. */

@@ -30,7 +30,8 @@ int vs_inject_frame(struct vs_injector *inj, const uint8_t *data, size_t len, st
  * IPv4 ID 0 with DF, from the address that the route has. VS_ERR_INVAL (*code) when `addr` is none.
  */
 struct vs_injector *vs_inject_udp_open(const char *addr, int *code, struct vs_io_error *err);
-bool vs_inject_udp_is_loopback(const struct vs_injector *inj);
+/* Whether `addr`, in the same form, stays on this host; also when it is no address, which opening says. */
+bool vs_inject_udp_is_loopback(const char *addr);
 
 /*
  * Sends BTH and everything behind it of `p`, whose encapsulation does not matter, with the ICRC that belongs to
