@@ -9,7 +9,8 @@
 # VS_BENCH_PROFILE=1: no figures, but where the guest's time goes, for ref0 and for rxe (needs perf, of linux-perf).
 #
 # The guest's clock is its processor's counter: an emulated machine would choose the HPET, and a look at that stops both processors. It has
-# no PCLMULQDQ: QEMU 7 emulates that bit by bit, so that a CRC by tables is faster, for either.
+# no PCLMULQDQ: QEMU 7 emulates that bit by bit, so that a CRC by tables is faster, for either
+# (the last -cpu counts, and that of boot.sh comes first).
 #
 # rxe's two devices are in the guest's first namespace, the only one in which it sends; ref0's two processes, and TCP, are
 # in two others, since rxe holds UDP port 4791 in the first.
