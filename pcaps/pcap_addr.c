@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
-/* pcap_addr.c - who a packet is from and for, and names of encapsulations. */
+/* pcap_addr.c - who a packet is from and for, the way there by UDP, and names of encapsulations. */
 #include <arpa/inet.h>
 #include <string.h>
 
 #include "pcap_common.h"
+#include "vs/inject.h"
 
 static const struct {
 	const char *name;
@@ -97,4 +98,21 @@ const char *vp_addr_text(const struct vp_addr *a, char text[VP_ADDR_TEXT])
 		break;
 	}
 	return text;
+}
+
+struct vs_injector *vp_udp_open(const char *cmd, const char *addr, bool remote)
+{
+	struct vs_injector *inj;
+	struct vs_io_error err;
+	int code;
+
+	if (!remote && !vs_inject_udp_is_loopback(addr)) {
+		vp_complain(cmd, "%s is not a loopback address, and RDMA has no authentication: add --allow-remote",
+			    addr);
+		return NULL;
+	}
+	inj = vs_inject_udp_open(addr, &code, &err);
+	if (!inj)
+		vp_complain(cmd, "%s", err.text);
+	return inj;
 }

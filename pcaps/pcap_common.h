@@ -4,7 +4,7 @@
  *
  *   vs-pcap.c       the table of subcommands
  *   pcap_common.c   CRCs
- *   pcap_addr.c     addresses as text, who a packet is from and for
+ *   pcap_addr.c     addresses as text, who a packet is from and for, the way there by UDP
  *   pcap_field.c    fields of a packet by name: --set and inject
  *   pcap_out.c      captures out, one or many
  *   pcap_*.c        one subcommand each
@@ -70,6 +70,12 @@ struct vp_addr {
 #define VP_ADDR_TEXT 48
 
 void vp_addr_of(const struct vs_pkt *p, struct vp_addr *src, struct vp_addr *dst);
+/*
+ * The way to `addr` by UDP, the caller's to close; leaves this host only with `remote`. NULL: the complaint is made,
+ * the exit code is VP_USAGE.
+ */
+struct vs_injector;
+struct vs_injector *vp_udp_open(const char *cmd, const char *addr, bool remote);
 bool vp_addr_equal(const struct vp_addr *a, const struct vp_addr *b);
 /* "10.0.0.1", "fd00::1", "LID:0x0012"; "-" for none. */
 const char *vp_addr_text(const struct vp_addr *a, char text[VP_ADDR_TEXT]);

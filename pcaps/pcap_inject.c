@@ -42,12 +42,9 @@ static int send_udp(const struct inject *j)
 	struct vs_io_error err;
 	int code;
 
-	if (!j->remote && !vs_inject_udp_is_loopback(j->to + 4))
-		return vp_fail(CMD, "%s is not a loopback address, and RDMA has no authentication: add --allow-remote",
-			       j->to + 4);
-	inj = vs_inject_udp_open(j->to + 4, &code, &err);
+	inj = vp_udp_open(CMD, j->to + 4, j->remote);
 	if (!inj)
-		return vp_fail(CMD, "%s", err.text);
+		return VP_USAGE;
 	code = vs_inject_pkt(inj, &j->d.p, 0, &err);
 	vs_inject_close(inj);
 	return code == 0 ? VP_OK : vp_fail(CMD, "%s", err.text);

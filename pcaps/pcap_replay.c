@@ -240,13 +240,12 @@ static int open_target(struct replay *r)
 	int code;
 
 	r->udp = strncmp(r->to, "udp:", 4) == 0;
-	if (r->udp && !r->remote && !vs_inject_udp_is_loopback(r->to + 4))
-		return vp_fail(CMD, "%s is not a loopback address, and RDMA has no authentication: add --allow-remote",
-			       r->to + 4);
-	r->inj = r->udp ? vs_inject_udp_open(r->to + 4, &code, &err) : vs_inject_link_open(r->to, &code, &err);
-	if (!r->inj)
-		return vp_fail(CMD, "%s", err.text);
-	return VP_OK;
+	if (r->udp) {
+		r->inj = vp_udp_open(CMD, r->to + 4, r->remote);
+		return r->inj ? VP_OK : VP_USAGE;
+	}
+	r->inj = vs_inject_link_open(r->to, &code, &err);
+	return r->inj ? VP_OK : vp_fail(CMD, "%s", err.text);
 }
 
 static int replay(struct replay *r)
