@@ -24,6 +24,7 @@ ASAN_TARGETS   += check-trace-view
 CHECK_DEPS     += browser
 FUZZERS        += tracer/tests/fuzz_trace tracer/tests/fuzz_spool
 FUZZ_SEEDS_fuzz_trace := tracer/tests/in
+FUZZ_SEEDS_fuzz_spool := tracer/tests/fuzz_spool
 
 $(B)/tests/test_trace: $(B)/obj/tracer/tests/test_trace.o $(B)/obj/transport/tests/runner.o $(TRACER_OBJS) $(LIBVS) $(LIBJUDGE) $(LIBWIRE)
 	@mkdir -p $(@D)

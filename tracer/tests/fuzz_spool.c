@@ -111,6 +111,8 @@ static void read_back(const char *path)
 	require(r != NULL);
 	while ((rc = vs_vst_next(r, &ev, &err)) == 1)
 		require(ev.type != VS_EV_NONE);
+	if (rc < 0)
+		fprintf(stderr, "line %llu: %s\n", (unsigned long long)err.line, err.text);
 	require(rc == 0 && !vs_vst_cut(r));
 	vs_vst_close(r);
 	fclose(f);

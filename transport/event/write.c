@@ -65,16 +65,21 @@ size_t vs_utf8_len(const unsigned char *s)
 	return n;
 }
 
-static void put_string(struct out *o, const char *text)
+/* At most `room` bytes of text, whole characters: what stands in an array when it is read again. */
+static void put_string(struct out *o, const char *text, size_t room)
 {
+	static const char replacement[] = "\xef\xbf\xbd"; /* of what is no text */
 	const unsigned char *s = (const unsigned char *)text;
 
 	put_char(o, '"');
 	while (*s != '\0') {
-		size_t n = vs_utf8_len(s);
+		size_t n = vs_utf8_len(s), takes = n > 0 ? n : sizeof(replacement) - 1;
 
-		if (n == 0) { /* no text: shown as the replacement character */
-			put_text(o, "\xef\xbf\xbd");
+		if (takes > room)
+			break;
+		room -= takes;
+		if (n == 0) {
+			put_text(o, replacement);
 			s++;
 			continue;
 		}
@@ -139,7 +144,14 @@ static void put_hex(struct out *o, const char *key, uint64_t v)
 static void put_named(struct out *o, const char *key, const char *text)
 {
 	put_key(o, key);
-	put_string(o, text);
+	put_string(o, text, SIZE_MAX);
+}
+
+/* Of an array of `cap` bytes. */
+static void put_array(struct out *o, const char *key, const char *text, size_t cap)
+{
+	put_key(o, key);
+	put_string(o, text, cap - 1);
 }
 
 static void put_arg(struct out *o, const struct vs_event_arg *arg, uint64_t v)
@@ -193,7 +205,7 @@ static void put_event(struct out *o, const struct vs_event *ev)
 	put_unsigned(o, "seq", ev->seq);
 	put_key(o, "t");
 	put_quoted(o, false, ev->t_ns);
-	put_named(o, "node", ev->node);
+	put_array(o, "node", ev->node, sizeof(ev->node));
 	put_named(o, "ev", info->name);
 	if (ev->qpn != 0)
 		put_hex(o, "qpn", ev->qpn);
@@ -227,17 +239,17 @@ int vs_vst_format_header(const struct vs_vst_header *h, char *buf, size_t cap)
 {
 	struct out o = {buf, cap, 0, false};
 
-	put_named(&o, "vst", h->version[0] != '\0' ? h->version : VS_VST_VERSION);
-	put_named(&o, "clock", h->clock);
+	put_array(&o, "vst", h->version[0] != '\0' ? h->version : VS_VST_VERSION, sizeof(h->version));
+	put_array(&o, "clock", h->clock, sizeof(h->clock));
 	put_named(&o, "unit", "ns");
 	if (h->vantage_name[0] != '\0' || h->vantage_type[0] != '\0') {
 		put_key(&o, "vantage");
-		put_text(&o, "{\"name\":");
-		put_string(&o, h->vantage_name);
-		put_named(&o, "type", h->vantage_type);
+		o.inside = false;
+		put_array(&o, "name", h->vantage_name, sizeof(h->vantage_name));
+		put_array(&o, "type", h->vantage_type, sizeof(h->vantage_type));
 		put_char(&o, '}');
 	}
-	put_named(&o, "build", h->build);
+	put_array(&o, "build", h->build, sizeof(h->build));
 	if (h->has_seed) {
 		put_key(&o, "seed");
 		put_quoted(&o, false, h->seed);

@@ -545,6 +545,34 @@ START_TEST(text_that_is_no_utf8_is_still_written_as_json)
 }
 END_TEST
 
+START_TEST(names_that_are_no_utf8_still_fit_where_they_are_read)
+{
+	struct vs_event ev = event(VS_EV_MARK, 1), back;
+	struct vs_vst_header h = {0};
+	struct vs_vst_reader *r;
+	struct vs_vst_error err;
+	char text[4096];
+	FILE *f = fmemopen(text, sizeof(text), "w+");
+
+	memset(ev.node, 0xc2, sizeof(ev.node) - 1);
+	ev.node[0] = 'n';
+	memset(h.clock, 0xff, sizeof(h.clock) - 1);
+	memset(h.vantage_name, 0xff, sizeof(h.vantage_name) - 1);
+	memset(h.vantage_type, 0xff, sizeof(h.vantage_type) - 1);
+	memset(h.build, 0xff, sizeof(h.build) - 1);
+	ck_assert_int_eq(vs_vst_put_header(&h, f), VS_OK);
+	ck_assert_int_eq(vs_vst_put(&ev, f), VS_OK);
+	rewind(f);
+	r = vs_vst_open(f, &err);
+	ck_assert_msg(r != NULL, "%s", err.text);
+	ck_assert_uint_eq(strlen(vs_vst_header(r)->vantage_name), VS_VST_TEXT - 1);
+	ck_assert_msg(vs_vst_next(r, &back, &err) == 1, "%s", err.text);
+	ck_assert_str_eq(back.node, "n\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd");
+	vs_vst_close(r);
+	fclose(f);
+}
+END_TEST
+
 /* ---- the log ---- */
 
 START_TEST(the_log_numbers_events_and_owns_their_texts)
@@ -745,6 +773,7 @@ Suite *vs_suite(void)
 	tcase_add_test(tc, a_header_is_read_as_it_was_written);
 	tcase_add_test(tc, a_last_line_that_was_cut_is_the_end);
 	tcase_add_test(tc, text_that_is_no_utf8_is_still_written_as_json);
+	tcase_add_test(tc, names_that_are_no_utf8_still_fit_where_they_are_read);
 	tcase_add_test(tc, the_log_numbers_events_and_owns_their_texts);
 	tcase_add_test(tc, a_log_with_a_limit_goes_on_numbering);
 	tcase_add_test(tc, a_log_is_written_with_its_header);

@@ -15,7 +15,8 @@
  *   status, op, from, to, type: names of vs/verbs.h; reason: an id of reasons.def
  *
  * What has no word is a number. Left out: cause, pkt, wr, qpn where there is none, "inferred" unless true, a
- * syndrome where there is no AETH, a reason that is none. Writing and reading again gives the same event.
+ * syndrome where there is no AETH, a reason that is none. Writing and reading again gives the same event. Bytes that
+ * are no UTF-8 become U+FFFD, which is longer: a node or a text of the header then ends where its array would.
  */
 #ifndef VS_VST_H
 #define VS_VST_H
