@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * spool.c - what the recorder left, made into .vst files once the program is over: the records of all threads in the
- * order of their times, behind them what a killed program had in its rings, and at the end how it ended. Memory is
- * bounded by four bytes a record: the spool is mapped, not read.
+ * spool.c - what the recorder left, made into .vst files once the program is over: the records of all threads
+ * (spool_read.c) as events (spool_events.c), and at the end how it ended.
  */
 #define _GNU_SOURCE /* versionsort */
 #include <dirent.h>
@@ -16,8 +15,6 @@
 
 #include "spool_int.h"
 
-#define RECORDS_MAX UINT32_MAX
-#define RINGS 256u
 #define DEVICE_TRACE "device.vst" /* run.c */
 
 const char *spool_node(const struct spool *s, uint8_t ctx)
@@ -108,99 +105,47 @@ static void unmap(struct bytes *b)
 /* ---- rings of a program that did not end in order ---- */
 
 struct left {
-	struct rec *r; /* what was still in the rings */
-	size_t n;
-	uint32_t error; /* of writing the spool */
-	uint64_t unwritten, lost;
-	bool rings;
+	uint32_t error;     /* of writing the spool */
+	uint64_t unwritten; /* words */
 };
 
-static void take_ring(const struct bytes *b, struct left *l)
+/* What of it is not in the spool; where the disk was full, what was before it is not there either, and tells nothing.
+ */
+static void take_ring(const struct bytes *b, struct spool_reader *r, unsigned i, struct left *l)
 {
 	const struct rec_ring *ring = (const void *)b->at;
-	uint64_t head, tail, n;
-	struct rec *grown;
+	uint64_t head, tail, *word;
 
-	if (b->n < sizeof(*ring) || ring->magic != REC_MAGIC || ring->slots != REC_RING_SLOTS ||
-	    b->n < sizeof(*ring) + REC_RING_SLOTS * sizeof(struct rec))
+	if (b->n < sizeof(*ring) || ring->magic != REC_MAGIC || ring->words != REC_RING_WORDS ||
+	    b->n < sizeof(*ring) + REC_RING_WORDS * sizeof(uint64_t))
 		return;
 	head = ring->head;
 	tail = ring->tail;
-	n = head - tail <= REC_RING_SLOTS ? head - tail : 0;
-	l->rings = true;
 	l->error = ring->error > 0 ? ring->error : l->error;
 	l->unwritten = ring->unwritten > l->unwritten ? ring->unwritten : l->unwritten;
-	l->lost += ring->lost;
-	grown = n > 0 ? realloc(l->r, (l->n + n) * sizeof(*grown)) : NULL;
-	if (grown == NULL)
+	if (head == tail || head - tail > REC_RING_WORDS || ring->error != 0)
 		return;
-	l->r = grown;
+	word = malloc((head - tail) * sizeof(*word));
+	if (word == NULL)
+		return;
+	r->rest[i].word = word;
 	for (; tail != head; tail++)
-		l->r[l->n++] = ring->slot[tail & (REC_RING_SLOTS - 1)];
+		word[r->rest[i].n++] = ring->word[tail & (REC_RING_WORDS - 1)];
 }
 
-static void take_rings(int dir, uint32_t pid, struct left *l)
+static void take_rings(int dir, uint32_t pid, struct spool_reader *r, struct left *l)
 {
-	for (unsigned i = 0; i < RINGS; i++) {
+	for (unsigned i = 0; i < SPOOL_RINGS; i++) {
 		struct bytes b;
 		char name[64];
 
 		snprintf(name, sizeof(name), "rec-%u-%u.ring", pid, i);
 		if (!map_file(dir, name, &b))
 			break;
-		take_ring(&b, l);
+		take_ring(&b, r, i, l);
 		unmap(&b);
 		(void)unlinkat(dir, name, 0);
 	}
-}
-
-/* ---- order ---- */
-
-/* Records of the spool, then of the rings. */
-struct records {
-	const struct rec *spool;
-	size_t n_spool;
-	const struct rec *left;
-	size_t n;
-};
-
-static const struct rec *record(const struct records *all, uint32_t i)
-{
-	return i < all->n_spool ? &all->spool[i] : &all->left[i - all->n_spool];
-}
-
-/* A stable merge sort of places: the rings are drained in turns, so long runs are in order already. */
-static void merge(const struct records *all, uint32_t *a, uint32_t *tmp, size_t lo, size_t mid, size_t hi)
-{
-	size_t i = lo, j = mid, k = lo;
-
-	if (record(all, a[mid - 1])->t_ns <= record(all, a[mid])->t_ns)
-		return;
-	while (i < mid && j < hi)
-		tmp[k++] = record(all, a[j])->t_ns < record(all, a[i])->t_ns ? a[j++] : a[i++];
-	while (i < mid)
-		tmp[k++] = a[i++];
-	while (j < hi)
-		tmp[k++] = a[j++];
-	memcpy(a + lo, tmp + lo, (hi - lo) * sizeof(a[0]));
-}
-
-static uint32_t *in_order(const struct records *all)
-{
-	uint32_t *a = malloc((all->n + 1) * sizeof(a[0])), *tmp = malloc((all->n + 1) * sizeof(a[0]));
-
-	if (a == NULL || tmp == NULL) {
-		free(a);
-		free(tmp);
-		return NULL;
-	}
-	for (size_t i = 0; i < all->n; i++)
-		a[i] = (uint32_t)i;
-	for (size_t width = 1; width < all->n; width *= 2)
-		for (size_t lo = 0; lo + width < all->n; lo += 2 * width)
-			merge(all, a, tmp, lo, lo + width, lo + 2 * width < all->n ? lo + 2 * width : all->n);
-	free(tmp);
-	return a;
 }
 
 /* ---- one spool ---- */
@@ -248,12 +193,11 @@ static void put_end(struct spool *s, uint64_t t, uint64_t records, const char *h
 	spool_put(s, &ev);
 }
 
-static void how_it_ended(struct spool *s, const struct left *l, bool ended, char *text, size_t cap)
+static void how_it_ended(struct spool *s, const struct left *l, uint64_t unwritten, bool ended, char *text, size_t cap)
 {
 	if (l->error != 0 || s->missing > 0)
 		snprintf(text, cap, "the disk took no more (%s): about %llu records are missing",
-			 strerror(l->error != 0 ? (int)l->error : ENOSPC),
-			 (unsigned long long)l->unwritten + s->missing);
+			 strerror(l->error != 0 ? (int)l->error : ENOSPC), (unsigned long long)unwritten + s->missing);
 	else if (!ended)
 		snprintf(text, cap,
 			 "the program was killed, or left without exit(3): what it did not yet publish is missing");
@@ -264,55 +208,58 @@ static void how_it_ended(struct spool *s, const struct left *l, bool ended, char
 		text[0] = '\0';
 }
 
-static void write_all(struct spool *s, const struct records *all, const uint32_t *order, const struct left *l)
+/* Those that are there take so many words each, and so do those that are not. */
+static uint64_t records_of(uint64_t words, uint64_t records, size_t bytes)
 {
-	uint64_t last = 0, n = 0;
+	uint64_t each = records > 0 ? bytes / sizeof(uint64_t) / records : 0;
+
+	return words / (each > 0 ? each : 8);
+}
+
+static void write_all(struct spool *s, struct spool_reader *all, const struct left *l)
+{
+	uint64_t last = 0, n = 0, unwritten;
+	struct rec r[2];
 	bool ended = false;
 
 	put_header(s);
-	for (size_t i = 0; i < all->n; i++) {
-		const struct rec *r = record(all, order[i]);
-
+	while (spool_next(all, r)) {
 		ended = ended || r->type == REC_END;
 		if (r->type == REC_LOST)
 			s->out->lost += r->a[0];
 		if (r->type == REC_AT)
 			spool_merge_until(s, r->a[0]);
-		if (r->type == REC_QP_GID || r->type == REC_END || r->type == REC_AT)
+		if (r->type == REC_QP_GID || r->type == REC_END || r->type == REC_AT || r->type == REC_TICKS)
 			continue;
 		last = r->t_ns;
 		n++;
-		if (r->type == REC_QP_PATH) { /* the GID follows it at once, in its thread */
-			struct rec pair[2] = {*r, {0}};
-			uint32_t next = order[i] + 1;
-
-			if (next < all->n && record(all, next)->type == REC_QP_GID)
-				pair[1] = *record(all, next);
-			spool_record(s, pair);
-		} else {
-			spool_record(s, r);
-		}
+		spool_record(s, r);
 	}
 	spool_merge_end(s);
-	s->out->lost += l->unwritten;
+	unwritten = records_of(l->unwritten, n, all->n);
+	s->out->lost += unwritten;
 	if (s->error == 0)
 		save(s);
 	if (s->error != 0 && cut_back(s))
 		s->out->lost += s->missing;
-	how_it_ended(s, l, ended, s->out->note, sizeof(s->out->note));
+	how_it_ended(s, l, unwritten, ended, s->out->note, sizeof(s->out->note));
 	if (s->f != NULL)
 		put_end(s, last, n, s->out->note[0] != '\0' ? s->out->note : "in order");
 }
 
 /* The devices' own trace, on the simulated wire. */
-static FILE *device_trace(const struct spool *s, int dir, const struct records *all)
+static FILE *device_trace(const struct spool *s, int dir, struct spool_reader *all)
 {
 	bool any = false;
+	struct rec r[2];
 	int fd;
 
-	for (size_t i = 0; i < all->n && !any; i++)
-		any = record(all, (uint32_t)i)->type == REC_AT;
-	fd = any && (s->head.flags & REC_SIM) != 0 ? openat(dir, DEVICE_TRACE, O_RDONLY | O_CLOEXEC) : -1;
+	if ((s->head.flags & REC_SIM) == 0)
+		return NULL;
+	while (!any && spool_next(all, r))
+		any = r->type == REC_AT;
+	spool_rewind(all);
+	fd = any ? openat(dir, DEVICE_TRACE, O_RDONLY | O_CLOEXEC) : -1;
 	return fd >= 0 ? fdopen(fd, "r") : NULL;
 }
 
@@ -348,13 +295,30 @@ static bool close_out(struct spool *s, const char *dir, char *err, size_t err_ca
 	return false;
 }
 
+/* All but the spool and its head are known. */
+static bool convert_records(struct spool *s, const char *dir, int fd, struct spool_reader *all, const struct left *left,
+			    char *err, size_t err_cap)
+{
+	FILE *device;
+	bool ok;
+
+	if (!open_out(s, dir, err, err_cap))
+		return false;
+	device = device_trace(s, fd, all);
+	if (device != NULL && spool_merge_begin(s, device))
+		(void)unlinkat(fd, DEVICE_TRACE, 0);
+	write_all(s, all, left);
+	ok = close_out(s, dir, err, err_cap);
+	if (device != NULL)
+		fclose(device);
+	return ok;
+}
+
 static bool convert(const char *dir, int fd, const char *name, struct vt_spool_result *out, char *err, size_t err_cap)
 {
 	struct spool *s = calloc(1, sizeof(*s));
+	struct spool_reader all = {0};
 	struct left left = {0};
-	struct records all = {0};
-	uint32_t *order = NULL;
-	FILE *device = NULL;
 	struct bytes b;
 	bool ok = false;
 
@@ -372,26 +336,14 @@ static bool convert(const char *dir, int fd, const char *name, struct vt_spool_r
 		snprintf(out->program, sizeof(out->program), "%s", s->head.program);
 		snprintf(out->node, sizeof(out->node), "%s", s->node);
 		out->pid = s->head.pid;
-		take_rings(fd, s->head.pid, &left);
-		all.spool = (const void *)(b.at + sizeof(struct rec_head));
-		all.n_spool = (b.n - sizeof(struct rec_head)) / sizeof(struct rec);
-		all.left = left.r;
-		all.n = all.n_spool + left.n;
-		order = all.n < RECORDS_MAX ? in_order(&all) : NULL;
-		if (order == NULL)
-			snprintf(err, err_cap, "%s/%s: no memory for its %zu records", dir, name, all.n);
-		else if (open_out(s, dir, err, err_cap)) {
-			device = device_trace(s, fd, &all);
-			if (device != NULL && spool_merge_begin(s, device))
-				(void)unlinkat(fd, DEVICE_TRACE, 0);
-			write_all(s, &all, order, &left);
-			ok = close_out(s, dir, err, err_cap);
-			if (device != NULL)
-				fclose(device);
-		}
+		take_rings(fd, s->head.pid, &all, &left);
+		if (spool_open(&all, b.at + sizeof(struct rec_head), b.n - sizeof(struct rec_head),
+			       (s->head.flags & REC_IN_TICKS) != 0))
+			ok = convert_records(s, dir, fd, &all, &left, err, err_cap);
+		else
+			snprintf(err, err_cap, "%s/%s: no memory for its records", dir, name);
 	}
-	free(order);
-	free(left.r);
+	spool_close(&all);
 	unmap(&b);
 	free(s);
 	return ok && unlinkat(fd, name, 0) == 0;

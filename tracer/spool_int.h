@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
-/* spool_int.h - what spool.c and spool_events.c share: one spool on its way to a .vst. */
+/* spool_int.h - what spool.c, spool_read.c, spool_events.c and spool_merge.c share: one spool on its way to a .vst. */
 #ifndef VT_SPOOL_INT_H
 #define VT_SPOOL_INT_H
 
@@ -40,6 +40,48 @@ struct spool {
 const char *spool_node(const struct spool *s, uint8_t ctx);
 void spool_put(struct spool *s, struct vs_event *ev); /* gives it its seq */
 void spool_record(struct spool *s, const struct rec *r);
+
+/* ---- spool_read.c ---- */
+
+#define SPOOL_RINGS 256u
+
+struct spool_ring { /* one, as far as it is read */
+	uint32_t ring;
+	size_t scan;         /* where in the spool its next chunk is looked for */
+	const uint8_t *from; /* in the chunk that is read */
+	size_t left;         /* words of it */
+	size_t rest, n_rest; /* words of what a killed program had in it */
+	union rec_words like[REC_LIKE];
+	bool has[REC_LIKE];
+	uint64_t t; /* of the newest record, as it stands there */
+	struct rec next;
+	bool has_next;
+};
+
+struct spool_look { /* both clocks at once */
+	uint64_t ticks, ns;
+};
+
+struct spool_reader {
+	struct {
+		uint64_t *word; /* from malloc; spool_close frees it */
+		size_t n;
+	} rest[SPOOL_RINGS]; /* to be set before spool_open: what rings hold that is not in the spool */
+	const uint8_t *at;   /* the chunks */
+	size_t n;
+	bool in_ticks;
+	struct spool_look *look;
+	size_t n_looks;
+	struct spool_ring *ring;
+	unsigned n_rings;
+};
+
+/* `r` is zero but for `rest`; `n` bytes behind the head of a spool, which outlive it. False: no memory. */
+bool spool_open(struct spool_reader *r, const uint8_t *bytes, size_t n, bool in_ticks);
+void spool_close(struct spool_reader *r); /* also when it was not opened */
+void spool_rewind(struct spool_reader *r);
+/* The next record of all; behind a REC_QP_PATH the REC_QP_GID that belongs to it, else pair[1] is nothing. */
+bool spool_next(struct spool_reader *r, struct rec pair[2]);
 
 /* spool_merge.c: the trace of the devices, `f`, is put between the calls; false: it is none. */
 bool spool_merge_begin(struct spool *s, FILE *f);

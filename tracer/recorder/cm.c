@@ -3,11 +3,11 @@
  * cm.c - the calls of librdmacm that make and end connections, and the events that it hands over. The queue pairs that
  * it makes come through libibverbs, or are told of here where the library makes them by itself.
  */
-#include "recorder.h"
+#include "ring.h"
 
 static struct rec *call(enum rec_cm what, const struct rdma_cm_id *id)
 {
-	struct rec *r = rec_on() ? rec_begin(REC_CM_CALL, id->verbs) : NULL;
+	struct rec *r = rec_on() ? rec_begin_held(REC_CM_CALL, id->verbs) : NULL;
 
 	if (r != NULL) {
 		r->n = (uint8_t)what;
@@ -19,9 +19,7 @@ static struct rec *call(enum rec_cm what, const struct rdma_cm_id *id)
 
 static int done(struct rec *r, int rc)
 {
-	if (r != NULL)
-		r->a[2] = rc != 0 ? (uint64_t)errno : 0;
-	rec_commit();
+	rec_commit_held(r, rc != 0 ? (uint64_t)errno : 0);
 	return rc;
 }
 

@@ -5,7 +5,7 @@
  */
 #include <string.h>
 
-#include "recorder.h"
+#include "ring.h"
 
 /* As a call that returns an object tells: 0, or the errno. */
 static uint64_t result(const void *object)
@@ -51,15 +51,14 @@ EXPORT struct ibv_context *ibv_open_device(struct ibv_device *device)
 EXPORT int ibv_close_device(struct ibv_context *context)
 {
 	static int (*real)(struct ibv_context *);
-	struct rec *r = rec_on() ? rec_begin(REC_CLOSE, context) : NULL;
+	struct rec *r;
 	int rc;
 
 	if (!rec_real(&real, "ibv_close_device"))
 		return ENOSYS;
+	r = rec_on() ? rec_begin_held(REC_CLOSE, context) : NULL;
 	rc = real(context);
-	if (r != NULL)
-		r->a[2] = result_int(rc);
-	rec_commit();
+	rec_commit_held(r, result_int(rc));
 	return rc;
 }
 
@@ -196,20 +195,19 @@ EXPORT struct ibv_mr *ibv_reg_mr_iova2(struct ibv_pd *pd, void *addr, size_t len
 EXPORT int ibv_dereg_mr(struct ibv_mr *mr)
 {
 	static int (*real)(struct ibv_mr *);
-	struct rec *r = rec_on() ? rec_begin(REC_DEREG_MR, mr->context) : NULL;
 	struct injection in = {0};
+	struct rec *r;
 	int rc;
 
 	if (!rec_real(&real, "ibv_dereg_mr"))
 		return ENOSYS;
 	if (rec_inject_rules != 0)
 		in = rec_inject(CALL_DEREG_MR, mr->context);
+	r = rec_on() ? rec_begin_held(REC_DEREG_MR, mr->context) : NULL;
 	if (r != NULL)
 		r->w[1] = mr->lkey;
 	rc = in.verdict == INJECT_FAIL ? in.error : in.verdict == INJECT_SKIP ? 0 : real(mr);
-	if (r != NULL)
-		r->a[2] = result_int(rc);
-	rec_commit();
+	rec_commit_held(r, result_int(rc));
 	return rc;
 }
 
@@ -277,20 +275,19 @@ struct ibv_cq_ex *rec_create_cq_ex(struct ibv_context *context, struct ibv_cq_in
 EXPORT int ibv_destroy_cq(struct ibv_cq *cq)
 {
 	static int (*real)(struct ibv_cq *);
-	struct rec *r = rec_on() ? rec_begin(REC_DESTROY_CQ, cq->context) : NULL;
+	struct rec *r;
 	int rc;
 
 	if (!rec_real(&real, "ibv_destroy_cq"))
 		return ENOSYS;
+	r = rec_on() ? rec_begin_held(REC_DESTROY_CQ, cq->context) : NULL;
 	if (r != NULL) {
 		r->w[3] = rec_cq_number(cq);
 		r->a[0] = rec_empty_polls(cq);
 	}
 	rec_cq_ex_unhook(cq);
 	rc = real(cq);
-	if (r != NULL)
-		r->a[2] = result_int(rc);
-	rec_commit();
+	rec_commit_held(r, result_int(rc));
 	return rc;
 }
 

@@ -6,7 +6,7 @@
 #include <pthread.h>
 #include <string.h>
 
-#include "recorder.h"
+#include "ring.h"
 
 #define CQS 1024 /* beyond that, polls go straight to the device's */
 
@@ -37,11 +37,11 @@ static struct polled *find(const struct ibv_cq *cq, bool for_new)
 static void record(struct ibv_cq_ex *cq)
 {
 	const struct ibv_cq *base = ibv_cq_ex_to_cq(cq);
-	struct rec *r = rec_begin(REC_CQE, cq->context);
 	enum ibv_wc_opcode op;
+	union rec_words u;
+	struct rec *r = &u.r;
 
-	if (r == NULL)
-		return;
+	rec_start(&u, REC_CQE, rec_context_index(cq->context));
 	op = cq->status == IBV_WC_SUCCESS ? ibv_wc_read_opcode(cq) : IBV_WC_SEND;
 	r->qpn = cq->read_qp_num != NULL ? ibv_wc_read_qp_num(cq) : 0;
 	r->wr = cq->wr_id;
@@ -50,6 +50,7 @@ static void record(struct ibv_cq_ex *cq)
 	r->w[3] = rec_cq_number(base);
 	r->a[0] = cq->status != IBV_WC_SUCCESS ? ibv_wc_read_vendor_err(cq) : 0;
 	r->a[1] = rec_empty_polls(base);
+	rec_put(&u);
 	rec_commit();
 }
 

@@ -5,7 +5,7 @@
  */
 #include <string.h>
 
-#include "recorder.h"
+#include "ring.h"
 
 #define SGES 32
 
@@ -13,7 +13,7 @@ _Thread_local unsigned rec_depth __attribute__((tls_model("initial-exec")));
 
 /* ---- one request ---- */
 
-static uint32_t sge_bytes(const struct ibv_sge *sge, int n)
+REC_RARE static uint32_t sum_of(const struct ibv_sge *sge, int n)
 {
 	uint32_t sum = 0;
 
@@ -22,120 +22,129 @@ static uint32_t sge_bytes(const struct ibv_sge *sge, int n)
 	return sum;
 }
 
-static void more_sges(const struct ibv_context *context, uint32_t qpn, uint64_t wr_id, const struct ibv_sge *sge, int n)
+REC_INLINE uint32_t sge_bytes(const struct ibv_sge *sge, int n)
+{
+	return REC_USUALLY(n == 1) ? sge->length : sum_of(sge, n);
+}
+
+REC_RARE static void more_sges(uint8_t ctx, uint32_t qpn, uint64_t wr_id, const struct ibv_sge *sge, int n)
 {
 	for (int i = 1; i < n; i++) {
-		struct rec *r = rec_begin(REC_SGE, context);
+		union rec_words u;
 
-		if (r == NULL)
-			return;
-		r->n = (uint8_t)i;
-		r->qpn = qpn;
-		r->wr = wr_id;
-		r->w[1] = sge[i].length;
-		r->w[3] = sge[i].lkey;
-		r->a[1] = sge[i].addr;
+		rec_start(&u, REC_SGE, ctx);
+		u.r.n = (uint8_t)i;
+		u.r.qpn = qpn;
+		u.r.wr = wr_id;
+		u.r.w[1] = sge[i].length;
+		u.r.w[3] = sge[i].lkey;
+		u.r.a[1] = sge[i].addr;
+		rec_put(&u);
 	}
 }
 
 /* The first bytes of what a request sends, when that was asked for. */
-static void payload(const struct ibv_context *context, uint32_t qpn, const struct ibv_sge *sge, int n)
+static void payload(uint8_t ctx, uint32_t qpn, const struct ibv_sge *sge, int n)
 {
 	unsigned left = rec_state.payload, at = 0;
 
 	for (int i = 0; i < n && left > 0; i++)
 		for (uint32_t from = 0; from < sge[i].length && left > 0;) {
 			uint32_t part = sge[i].length - from < 40 ? sge[i].length - from : 40;
-			struct rec *r = rec_begin(REC_PAYLOAD, context);
+			union rec_words u;
 
-			if (r == NULL)
-				return;
+			rec_start(&u, REC_PAYLOAD, ctx);
 			part = part < left ? part : left;
-			r->n = (uint8_t)part;
-			r->qpn = qpn;
-			r->wr = at;
-			memcpy((char *)r + offsetof(struct rec, w), (const char *)(uintptr_t)sge[i].addr + from, part);
+			u.r.n = (uint8_t)part;
+			u.r.qpn = qpn;
+			u.r.wr = at;
+			memcpy((char *)&u.r + offsetof(struct rec, w), (const char *)(uintptr_t)sge[i].addr + from,
+			       part);
+			rec_put(&u);
 			from += part;
 			at += part;
 			left -= part;
 		}
 }
 
-static bool names_remote(enum ibv_wr_opcode op)
+REC_INLINE bool names_remote(enum ibv_wr_opcode op)
 {
 	return op == IBV_WR_RDMA_WRITE || op == IBV_WR_RDMA_WRITE_WITH_IMM || op == IBV_WR_RDMA_READ;
 }
 
-static bool is_atomic(enum ibv_wr_opcode op)
+REC_INLINE bool is_atomic(enum ibv_wr_opcode op)
 {
 	return op == IBV_WR_ATOMIC_CMP_AND_SWP || op == IBV_WR_ATOMIC_FETCH_AND_ADD;
 }
 
-static void fill_send(struct rec *r, const struct ibv_qp *qp, const struct ibv_send_wr *wr)
+/* What the peer is to be asked for: address, and key. */
+REC_INLINE uint64_t remote_va(const struct ibv_send_wr *wr)
 {
-	r->qpn = qp->qp_num;
-	r->wr = wr->wr_id;
-	r->n = (uint8_t)wr->num_sge;
-	r->w[0] = (uint32_t)wr->opcode | (uint32_t)wr->send_flags << 8;
-	r->w[1] = sge_bytes(wr->sg_list, wr->num_sge);
-	if (names_remote(wr->opcode)) {
-		r->a[0] = wr->wr.rdma.remote_addr;
-		r->w[2] = wr->wr.rdma.rkey;
-	} else if (is_atomic(wr->opcode)) {
-		r->a[0] = wr->wr.atomic.remote_addr;
-		r->w[2] = wr->wr.atomic.rkey;
-	} else if (wr->opcode == IBV_WR_LOCAL_INV || wr->opcode == IBV_WR_SEND_WITH_INV) {
-		r->w[2] = wr->invalidate_rkey;
-	}
-	if (wr->num_sge > 0) {
-		r->w[3] = wr->sg_list[0].lkey;
-		r->a[1] = wr->sg_list[0].addr;
-	}
+	return names_remote(wr->opcode) ? wr->wr.rdma.remote_addr
+	       : is_atomic(wr->opcode)  ? wr->wr.atomic.remote_addr
+					: 0;
 }
 
-/* Its record, to which the call's result is to be added; NULL: none. */
-static struct rec *record_send(struct ibv_qp *qp, const struct ibv_send_wr *wr)
+REC_INLINE uint32_t remote_key(const struct ibv_send_wr *wr)
 {
-	struct rec *r;
-	int n = wr->num_sge > 0 && wr->num_sge <= SGES ? wr->num_sge : 0;
+	if (names_remote(wr->opcode))
+		return wr->wr.rdma.rkey;
+	if (is_atomic(wr->opcode))
+		return wr->wr.atomic.rkey;
+	return wr->opcode == IBV_WR_LOCAL_INV || wr->opcode == IBV_WR_SEND_WITH_INV ? wr->invalidate_rkey : 0;
+}
+
+static int sges_of(int n)
+{
+	return n > 0 && n <= SGES ? n : 0;
+}
+
+/* What one record has no room for goes before it. */
+REC_RARE static void before_send(uint8_t ctx, const struct ibv_qp *qp, const struct ibv_send_wr *wr)
+{
+	int n = sges_of(wr->num_sge);
 
 	if (qp->qp_type == IBV_QPT_UD) {
-		r = rec_begin(REC_POST_UD, qp->context);
-		if (r != NULL) {
-			r->qpn = qp->qp_num;
-			r->wr = wr->wr_id;
-			r->w[0] = wr->wr.ud.remote_qpn;
-			r->w[1] = wr->wr.ud.remote_qkey;
-		}
+		union rec_words u;
+
+		rec_start(&u, REC_POST_UD, ctx);
+		u.r.qpn = qp->qp_num;
+		u.r.wr = wr->wr_id;
+		u.r.w[0] = wr->wr.ud.remote_qpn;
+		u.r.w[1] = wr->wr.ud.remote_qkey;
+		rec_put(&u);
 	}
-	more_sges(qp->context, qp->qp_num, wr->wr_id, wr->sg_list, n);
+	more_sges(ctx, qp->qp_num, wr->wr_id, wr->sg_list, n);
 	if (rec_state.payload > 0)
-		payload(qp->context, qp->qp_num, wr->sg_list, n);
-	r = rec_begin(REC_POST_SEND, qp->context);
-	if (r != NULL)
-		fill_send(r, qp, wr);
-	return r;
+		payload(ctx, qp->qp_num, wr->sg_list, n);
 }
 
-static struct rec *record_recv(enum rec_type type, const struct ibv_context *context, uint32_t qpn,
-			       const struct ibv_recv_wr *wr)
+/* Its record, still to be put, when the call's result is known or taken for success. */
+REC_INLINE void start_send(union rec_words *u, uint8_t ctx, const struct ibv_qp *qp, const struct ibv_send_wr *wr,
+			   int rc)
 {
-	int n = wr->num_sge > 0 && wr->num_sge <= SGES ? wr->num_sge : 0;
-	struct rec *r;
+	if (wr->num_sge > 1 || qp->qp_type == IBV_QPT_UD || rec_state.payload > 0)
+		before_send(ctx, qp, wr);
+	*u = (union rec_words){.w = {rec_time(), rec_word1(REC_POST_SEND, ctx, (uint8_t)wr->num_sge, qp->qp_num),
+				     wr->wr_id,
+				     rec_pair((uint32_t)wr->opcode | (uint32_t)wr->send_flags << 8,
+					      sge_bytes(wr->sg_list, wr->num_sge)),
+				     rec_pair(remote_key(wr), wr->num_sge > 0 ? wr->sg_list[0].lkey : 0), remote_va(wr),
+				     wr->num_sge > 0 ? wr->sg_list[0].addr : 0, (uint64_t)(int64_t)rc}};
+}
 
-	more_sges(context, qpn, wr->wr_id, wr->sg_list, n);
-	r = rec_begin(type, context);
-	if (r == NULL)
-		return NULL;
-	r->qpn = qpn;
-	r->wr = wr->wr_id;
-	r->n = (uint8_t)wr->num_sge;
-	r->w[1] = sge_bytes(wr->sg_list, n);
-	if (n > 0) {
-		r->w[3] = wr->sg_list[0].lkey;
-		r->a[1] = wr->sg_list[0].addr;
-	}
-	return r;
+REC_INLINE void start_recv(union rec_words *u, enum rec_type type, uint8_t ctx, uint32_t qpn,
+			   const struct ibv_recv_wr *wr, int rc)
+{
+	int n;
+
+	if (wr->num_sge > 1)
+		more_sges(ctx, qpn, wr->wr_id, wr->sg_list, sges_of(wr->num_sge));
+	n = sges_of(wr->num_sge);
+	*u = (union rec_words){.w = {rec_time(), rec_word1((uint16_t)type, ctx, (uint8_t)wr->num_sge, qpn), wr->wr_id,
+				     rec_pair(0, sge_bytes(wr->sg_list, n)),
+				     rec_pair(0, n > 0 ? wr->sg_list[0].lkey : 0), 0, n > 0 ? wr->sg_list[0].addr : 0,
+				     (uint64_t)(int64_t)rc}};
 }
 
 /* ---- with rules for this call: one request at a time, from a copy ---- */
@@ -166,13 +175,22 @@ static void change_send(const struct injection *in, enum ibv_qp_type type, struc
 	}
 }
 
-static int send_injected(const struct hooked *h, struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad)
+static void finish(union rec_words *u, int rc)
+{
+	u->w[7] = (uint64_t)(int64_t)rc;
+	rec_put(u);
+	rec_commit();
+}
+
+REC_RARE static int send_injected(const struct hooked *h, struct ibv_qp *qp, struct ibv_send_wr *wr,
+				  struct ibv_send_wr **bad)
 {
 	for (; wr != NULL; wr = wr->next) {
 		struct injection in = rec_inject(CALL_POST_SEND, qp->context);
 		struct ibv_send_wr one = *wr, *one_bad;
 		struct ibv_sge sge[SGES];
-		struct rec *r;
+		union rec_words u;
+		bool on = rec_on();
 		int rc;
 
 		one.next = NULL;
@@ -181,13 +199,13 @@ static int send_injected(const struct hooked *h, struct ibv_qp *qp, struct ibv_s
 			one.sg_list = sge;
 			change_send(&in, qp->qp_type, &one);
 		}
-		r = record_send(qp, &one);
+		if (on)
+			start_send(&u, h->index, qp, &one, 0);
 		rc = in.verdict == INJECT_FAIL   ? in.error
 		     : in.verdict == INJECT_SKIP ? 0
 						 : h->ops.post_send(qp, &one, &one_bad);
-		if (r != NULL)
-			r->a[2] = (uint64_t)(int64_t)rc;
-		rec_commit();
+		if (on)
+			finish(&u, rc);
 		if (rc != 0) {
 			*bad = wr;
 			return rc;
@@ -218,14 +236,15 @@ struct receiver {
 	recv_fn *post;
 };
 
-static int recv_injected(const struct receiver *x, const struct hooked *h, struct ibv_recv_wr *wr,
-			 struct ibv_recv_wr **bad)
+REC_RARE static int recv_injected(const struct receiver *x, const struct hooked *h, struct ibv_recv_wr *wr,
+				  struct ibv_recv_wr **bad)
 {
 	for (; wr != NULL; wr = wr->next) {
 		struct injection in = rec_inject(x->call, x->context);
 		struct ibv_recv_wr one = *wr, *one_bad;
 		struct ibv_sge sge[SGES];
-		struct rec *r = NULL;
+		union rec_words u;
+		bool on = rec_on() && in.verdict != INJECT_SKIP;
 		int rc = 0;
 
 		one.next = NULL;
@@ -233,15 +252,14 @@ static int recv_injected(const struct receiver *x, const struct hooked *h, struc
 			change_sges(&in, sge, wr->sg_list, wr->num_sge);
 			one.sg_list = sge;
 		}
-		if (in.verdict != INJECT_SKIP)
-			r = record_recv(x->type, x->context, x->qpn, &one);
+		if (on)
+			start_recv(&u, x->type, h->index, x->qpn, &one, 0);
 		if (in.verdict == INJECT_FAIL)
 			rc = in.error;
 		else if (in.verdict != INJECT_SKIP)
 			rc = x->post(x->queue, &one, &one_bad, h);
-		if (r != NULL)
-			r->a[2] = (uint64_t)(int64_t)rc;
-		rec_commit();
+		if (on)
+			finish(&u, rc);
 		if (rc != 0) {
 			*bad = wr;
 			return rc;
@@ -252,90 +270,152 @@ static int recv_injected(const struct receiver *x, const struct hooked *h, struc
 
 /* ---- posting ---- */
 
-/* Those before the one that failed went; those behind it were not looked at. */
-static void record_failed_sends(struct ibv_qp *qp, const struct ibv_send_wr *wr, const struct ibv_send_wr *bad, int rc)
+/* One that was put as if it went. */
+REC_RARE static void put_failed(uint64_t mark, const union rec_words *as_put, int rc)
+{
+	union rec_words u = *as_put;
+
+	rec_rewind(mark);
+	u.w[7] = (uint64_t)(int64_t)rc;
+	rec_put(&u);
+}
+
+static void record_sends(uint8_t ctx, const struct ibv_qp *qp, const struct ibv_send_wr *wr,
+			 const struct ibv_send_wr *bad, int rc)
 {
 	for (; wr != NULL; wr = wr->next) {
-		struct rec *r = record_send(qp, wr);
+		union rec_words u;
 
-		if (wr != bad)
-			continue;
-		if (r != NULL)
-			r->a[2] = (uint64_t)(int64_t)rc;
-		return;
+		start_send(&u, ctx, qp, wr, wr == bad ? rc : 0);
+		rec_put(&u);
+		if (wr == bad)
+			return; /* those behind it were not looked at */
 	}
+}
+
+/* Several, or with rules, or with more than a record has room for, or not recorded at all. */
+REC_RARE static int post_sends(const struct hooked *h, struct ibv_qp *qp, struct ibv_send_wr *wr,
+			       struct ibv_send_wr **bad)
+{
+	uint64_t mark;
+	int rc;
+
+	if (rec_inject_rules != 0)
+		return send_injected(h, qp, wr, bad);
+	if (!rec_on())
+		return h->ops.post_send(qp, wr, bad);
+	mark = rec_mark();
+	record_sends(h->index, qp, wr, NULL, 0);
+	rc = h->ops.post_send(qp, wr, bad);
+	if (rc != 0) {
+		rec_rewind(mark);
+		record_sends(h->index, qp, wr, *bad, rc);
+	}
+	rec_commit();
+	return rc;
 }
 
 int rec_post_send(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad)
 {
 	const struct hooked *h = rec_hooked(qp->context);
+	union rec_words u;
 	uint64_t mark;
 	int rc;
 
-	if (!rec_on() && rec_inject_rules == 0)
-		return h->ops.post_send(qp, wr, bad);
-	if (rec_inject_rules != 0)
-		return send_injected(h, qp, wr, bad);
+	if (!REC_USUALLY(rec_plainly() && wr != NULL && wr->next == NULL && wr->num_sge == 1 &&
+			 qp->qp_type != IBV_QPT_UD && rec_state.payload == 0))
+		return post_sends(h, qp, wr, bad);
 	mark = rec_mark();
-	for (const struct ibv_send_wr *w = wr; w != NULL; w = w->next)
-		(void)record_send(qp, w);
+	start_send(&u, h->index, qp, wr, 0);
+	rec_put(&u);
 	rc = h->ops.post_send(qp, wr, bad);
-	if (rc != 0) {
-		rec_rewind(mark);
-		record_failed_sends(qp, wr, *bad, rc);
-	}
+	if (!REC_USUALLY(rc == 0))
+		put_failed(mark, &u, rc);
 	rec_commit();
 	return rc;
 }
 
-static void record_failed_recvs(const struct receiver *x, const struct ibv_recv_wr *wr, const struct ibv_recv_wr *bad,
-				int rc)
+static void record_recvs(const struct receiver *x, uint8_t ctx, const struct ibv_recv_wr *wr,
+			 const struct ibv_recv_wr *bad, int rc)
 {
 	for (; wr != NULL; wr = wr->next) {
-		struct rec *r = record_recv(x->type, x->context, x->qpn, wr);
+		union rec_words u;
 
-		if (wr != bad)
-			continue;
-		if (r != NULL)
-			r->a[2] = (uint64_t)(int64_t)rc;
-		return;
+		start_recv(&u, x->type, ctx, x->qpn, wr, wr == bad ? rc : 0);
+		rec_put(&u);
+		if (wr == bad)
+			return;
 	}
 }
 
-static int post_recvs(const struct receiver *x, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad)
+/* Several, or with rules, or not recorded at all. */
+REC_RARE static int post_recvs(const struct receiver *x, const struct hooked *h, struct ibv_recv_wr *wr,
+			       struct ibv_recv_wr **bad)
 {
-	const struct hooked *h = rec_hooked(x->context);
 	uint64_t mark;
 	int rc;
 
-	if (!rec_on() && rec_inject_rules == 0)
-		return x->post(x->queue, wr, bad, h);
 	if (rec_inject_rules != 0)
 		return recv_injected(x, h, wr, bad);
+	if (!rec_on())
+		return x->post(x->queue, wr, bad, h);
 	mark = rec_mark();
-	for (const struct ibv_recv_wr *w = wr; w != NULL; w = w->next)
-		(void)record_recv(x->type, x->context, x->qpn, w);
+	record_recvs(x, h->index, wr, NULL, 0);
 	rc = x->post(x->queue, wr, bad, h);
 	if (rc != 0) {
 		rec_rewind(mark);
-		record_failed_recvs(x, wr, *bad, rc);
+		record_recvs(x, h->index, wr, *bad, rc);
 	}
 	rec_commit();
 	return rc;
+}
+
+/* One with one SGE, as most programs post them. */
+REC_INLINE bool is_simple_recv(const struct ibv_recv_wr *wr)
+{
+	return REC_USUALLY(rec_plainly() && wr != NULL && wr->next == NULL && wr->num_sge == 1);
 }
 
 int rec_post_recv(struct ibv_qp *qp, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad)
 {
-	const struct receiver x = {REC_POST_RECV, CALL_POST_RECV, qp, qp->context, qp->qp_num, real_recv};
+	const struct hooked *h = rec_hooked(qp->context);
+	union rec_words u;
+	uint64_t mark;
+	int rc;
 
-	return post_recvs(&x, wr, bad);
+	if (!is_simple_recv(wr))
+		return post_recvs(
+			&(struct receiver){REC_POST_RECV, CALL_POST_RECV, qp, qp->context, qp->qp_num, real_recv}, h,
+			wr, bad);
+	mark = rec_mark();
+	start_recv(&u, REC_POST_RECV, h->index, qp->qp_num, wr, 0);
+	rec_put(&u);
+	rc = h->ops.post_recv(qp, wr, bad);
+	if (!REC_USUALLY(rc == 0))
+		put_failed(mark, &u, rc);
+	rec_commit();
+	return rc;
 }
 
 int rec_post_srq_recv(struct ibv_srq *srq, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad)
 {
-	const struct receiver x = {REC_POST_SRQ_RECV, CALL_POST_SRQ_RECV, srq, srq->context, 0, real_srq_recv};
+	const struct hooked *h = rec_hooked(srq->context);
+	union rec_words u;
+	uint64_t mark;
+	int rc;
 
-	return post_recvs(&x, wr, bad);
+	if (!is_simple_recv(wr))
+		return post_recvs(
+			&(struct receiver){REC_POST_SRQ_RECV, CALL_POST_SRQ_RECV, srq, srq->context, 0, real_srq_recv},
+			h, wr, bad);
+	mark = rec_mark();
+	start_recv(&u, REC_POST_SRQ_RECV, h->index, 0, wr, 0);
+	rec_put(&u);
+	rc = h->ops.post_srq_recv(srq, wr, bad);
+	if (!REC_USUALLY(rc == 0))
+		put_failed(mark, &u, rc);
+	rec_commit();
+	return rc;
 }
 
 /* ---- polling ---- */
@@ -381,49 +461,57 @@ uint64_t rec_empty_polls(const struct ibv_cq *cq)
 	return n;
 }
 
-static void record_completions(const struct ibv_cq *cq, const struct ibv_wc *wc, int n)
+/* Completions that one poll returns have one time. */
+static void record_completions(uint8_t ctx, const struct ibv_cq *cq, const struct ibv_wc *wc, int n)
 {
-	const uint64_t idle = rec_empty_polls(cq);
 	const uint32_t number = rec_cq_number(cq);
-	struct rec *r = NULL;
+	const uint64_t now = rec_time();
+	uint64_t idle = rec_empty_polls(cq);
 
-	for (int i = 0; i < n; i++) {
-		r = i == 0 ? rec_begin(REC_CQE, cq->context) : rec_begin_like(r);
-		if (r == NULL)
-			break;
-		r->qpn = wc[i].qp_num;
-		r->wr = wc[i].wr_id;
-		r->w[0] = (uint32_t)wc[i].status | (uint32_t)wc[i].opcode << 8 | (uint32_t)wc[i].wc_flags << 24;
-		r->w[1] = wc[i].byte_len;
-		r->w[2] = wc[i].imm_data;
-		r->w[3] = number;
-		r->a[0] = wc[i].vendor_err;
-		r->a[1] = i == 0 ? idle : 0;
+	for (int i = 0; i < n; i++, idle = 0) {
+		union rec_words u = {.w = {now, rec_word1(REC_CQE, ctx, 0, wc[i].qp_num), wc[i].wr_id,
+					   rec_pair((uint32_t)wc[i].status | (uint32_t)wc[i].opcode << 8 |
+							    (uint32_t)wc[i].wc_flags << 24,
+						    wc[i].byte_len),
+					   rec_pair(wc[i].imm_data, number), wc[i].vendor_err, idle}};
+
+		rec_put(&u);
 	}
 	rec_commit();
+}
+
+static void record_poll_fail(const struct ibv_cq *cq, int got)
+{
+	struct rec *r = rec_begin(REC_POLL_FAIL, cq->context);
+
+	if (r == NULL)
+		return;
+	r->w[3] = rec_cq_number(cq);
+	r->a[0] = (uint64_t)(int64_t)got;
+	rec_commit();
+}
+
+static void record_poll(const struct hooked *h, const struct ibv_cq *cq, const struct ibv_wc *wc, int got)
+{
+	if (got == 0)
+		rec_count_empty(cq);
+	else if (got > 0)
+		record_completions(h->index, cq, wc, got);
+	else
+		record_poll_fail(cq, got);
 }
 
 int rec_poll_cq(struct ibv_cq *cq, int n, struct ibv_wc *wc)
 {
 	const struct hooked *h = rec_hooked(cq->context);
 	struct injection in = {0};
-	struct rec *r;
 	int got;
 
 	if (rec_inject_rules != 0)
 		in = rec_inject(CALL_POLL_CQ, cq->context);
 	got = in.verdict == INJECT_FAIL ? -in.error : in.verdict == INJECT_SKIP ? 0 : h->ops.poll_cq(cq, n, wc);
-	if (!rec_on() || in.verdict == INJECT_SKIP)
-		return got;
-	if (got == 0) {
-		rec_count_empty(cq);
-	} else if (got > 0) {
-		record_completions(cq, wc, got);
-	} else if ((r = rec_begin(REC_POLL_FAIL, cq->context)) != NULL) {
-		r->w[3] = rec_cq_number(cq);
-		r->a[0] = (uint64_t)(int64_t)got;
-		rec_commit();
-	}
+	if (rec_on() && in.verdict != INJECT_SKIP)
+		record_poll(h, cq, wc, got);
 	return got;
 }
 

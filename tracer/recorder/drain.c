@@ -14,14 +14,19 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/uio.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "recorder.h"
 
-#define BUSY_NS 1000000 /* between looks, while there is something */
-#define IDLE_NS 4000000 /* while there is nothing */
+/* Between looks: while there is nothing, and else so that a ring is not fuller than a quarter, as fast as it was
+ * filled. */
+#define IDLE_NS 4000000u
+#define BUSY_MIN_NS 500000u
+#define BUSY_MAX_NS 8000000u /* each look takes a processor from the program, if it has them all */
 #define CLOCK_NS 1000000000u
+#define TICKS_NS 100000000u
 #define HIGH_FD 400 /* out of the way of programs that count on small numbers */
 
 struct rec_state rec_state = {.dir_fd = -1};
@@ -34,19 +39,12 @@ static struct {
 	int fd;
 	dev_t dev;
 	ino_t ino;
-	uint64_t written, clock_at;
+	uint64_t written; /* words */
+	uint64_t started, drained_at, clock_at, ticks_next;
 	uint64_t told_lost;
 	int error;
 	uint64_t unwritten;
 } d = {.start = PTHREAD_MUTEX_INITIALIZER, .lock = PTHREAD_MUTEX_INITIALIZER, .fd = -1};
-
-static uint64_t clock_ns(clockid_t id)
-{
-	struct timespec ts;
-
-	clock_gettime(id, &ts);
-	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
-}
 
 /* A program may have closed our descriptor and opened a file of its own under that number. */
 static bool still_ours(void)
@@ -79,52 +77,56 @@ static int open_spool(int flags)
 	return 0;
 }
 
-static void put(const void *from, size_t len)
+/* All of it, or an error that stays. */
+static void put(struct iovec *v, int n)
 {
-	const char *p = from;
-
 	if (d.error == 0 && !still_ours())
 		d.error = open_spool(0);
-	while (d.error == 0 && len > 0) {
-		ssize_t n = write(d.fd, p, len);
+	while (d.error == 0 && n > 0) {
+		ssize_t done = writev(d.fd, v, n);
 
-		if (n < 0 && errno != EINTR)
+		if (done < 0 && errno != EINTR)
 			d.error = errno;
-		p += n > 0 ? n : 0;
-		len -= n > 0 ? (size_t)n : 0;
+		for (; done > 0 && n > 0 && (size_t)done >= v->iov_len; v++, n--)
+			done -= (ssize_t)v->iov_len;
+		if (done > 0 && n > 0) {
+			v->iov_base = (char *)v->iov_base + done;
+			v->iov_len -= (size_t)done;
+		}
 	}
 }
 
-static void put_records(const struct rec *r, size_t n)
+static void put_chunk(uint32_t ring, const uint64_t *from, size_t n, const uint64_t *then, size_t n_then)
 {
-	put(r, n * sizeof(*r));
+	struct rec_chunk chunk = {.magic = REC_CHUNK_MAGIC, .ring = ring, .words = n + n_then};
+	struct iovec v[3] = {{&chunk, sizeof(chunk)},
+			     {(void *)(uintptr_t)from, n * sizeof(*from)},
+			     {(void *)(uintptr_t)then, n_then * sizeof(*then)}};
+
+	put(v, n_then > 0 ? 3 : 2);
 	if (d.error == 0)
-		d.written += n;
+		d.written += n + n_then;
 	else
-		d.unwritten += n;
+		d.unwritten += n + n_then;
 }
 
-/* True: there was something. What can't be written is counted where it survives: in the ring. */
-static bool drain_ring(struct rec_ring *r)
+/* How many words there were. What can't be written is counted where it survives: in the ring. */
+static uint64_t drain_ring(struct rec_ring *r, uint32_t number)
 {
 	uint64_t tail = atomic_load_explicit(&r->tail, memory_order_relaxed);
 	uint64_t head = atomic_load_explicit(&r->head, memory_order_acquire);
-	bool any = head != tail;
+	uint64_t at = tail & (REC_RING_WORDS - 1), n = head - tail;
+	uint64_t first = n < REC_RING_WORDS - at ? n : REC_RING_WORDS - at;
 
-	while (tail != head) {
-		uint64_t at = tail & (REC_RING_SLOTS - 1), n = REC_RING_SLOTS - at;
-
-		if (n > head - tail)
-			n = head - tail;
-		put_records(&r->slot[at], n);
-		tail += n;
-		atomic_store_explicit(&r->tail, tail, memory_order_release);
+	if (n > 0) {
+		put_chunk(number, &r->word[at], first, r->word, n - first);
+		atomic_store_explicit(&r->tail, head, memory_order_release);
 	}
 	if (d.error != 0) {
 		atomic_store(&r->error, (uint32_t)d.error);
 		atomic_store(&r->unwritten, d.unwritten);
 	}
-	return any;
+	return n;
 }
 
 static uint64_t lost(void)
@@ -136,30 +138,46 @@ static uint64_t lost(void)
 	return n;
 }
 
-static void put_own(enum rec_type type, uint64_t a0, uint64_t a1, uint64_t a2)
+static void put_own(enum rec_type type, uint64_t t, uint64_t a0, uint64_t a1)
 {
-	struct rec r = {.t_ns = rec_now(), .type = (uint16_t)type, .a = {a0, a1, a2}};
+	union rec_words u = {.r = {.t_ns = t, .type = (uint16_t)type, .a = {a0, a1}}};
 
-	put_records(&r, 1);
+	put_chunk(REC_OWN, u.w, 8, NULL, 0);
 }
 
-/* Inside the lock of draining. */
-static bool drain(void)
+/* What the counter shows: at first after ever longer times, so that there is always something to go by. */
+static void put_ticks(void)
 {
-	bool any = false;
-	uint64_t n, now = clock_ns(CLOCK_MONOTONIC);
+	uint64_t t = 0, ticks = rec_clock_ticks(&t);
 
-	for (unsigned i = 0; i < rec_ring_count(); i++)
-		any |= drain_ring(rec_ring_at(i));
+	put_own(REC_TICKS, t, ticks, 0);
+	d.ticks_next = 2 * (t - d.started) < TICKS_NS ? t + (t - d.started) : t + TICKS_NS;
+}
+
+/* Inside the lock of draining. How long to wait for the next. */
+static uint64_t drain(void)
+{
+	uint64_t n, most = 0, now = rec_clock_ns(CLOCK_MONOTONIC), wait = now - d.drained_at;
+
+	d.drained_at = now;
+	for (unsigned i = 0; i < rec_ring_count(); i++) {
+		n = drain_ring(rec_ring_at(i), i);
+		most = n > most ? n : most;
+	}
 	n = lost();
 	if (n != d.told_lost)
-		put_own(REC_LOST, n - d.told_lost, 0, 0);
+		put_own(REC_LOST, rec_clock_now(), n - d.told_lost, 0);
 	d.told_lost = n;
 	if (!rec_state.sim && now - d.clock_at >= CLOCK_NS) {
-		put_own(REC_CLOCK, clock_ns(CLOCK_REALTIME), 0, 0);
+		put_own(REC_CLOCK, now, rec_clock_ns(CLOCK_REALTIME), 0);
 		d.clock_at = now;
 	}
-	return any;
+	if (rec_state.ticks && now >= d.ticks_next)
+		put_ticks();
+	if (most == 0)
+		return IDLE_NS;
+	wait = wait < BUSY_MAX_NS ? wait * (REC_RING_WORDS / 4) / most : BUSY_MAX_NS;
+	return wait < BUSY_MIN_NS ? BUSY_MIN_NS : wait < BUSY_MAX_NS ? wait : BUSY_MAX_NS;
 }
 
 void rec_drain_soon(void)
@@ -173,12 +191,11 @@ static void *run(void *arg)
 {
 	(void)arg;
 	while (!atomic_load_explicit(&d.stop, memory_order_acquire)) {
-		struct timespec wait = {0, IDLE_NS};
+		struct timespec wait = {0, 0};
 
 		rec_rings_refill();
 		pthread_mutex_lock(&d.lock);
-		if (drain())
-			wait.tv_nsec = BUSY_NS;
+		wait.tv_nsec = (long)drain();
 		pthread_mutex_unlock(&d.lock);
 		(void)clock_nanosleep(CLOCK_MONOTONIC, 0, &wait, NULL);
 	}
@@ -208,15 +225,17 @@ static void put_head(void)
 			     .parent = (uint32_t)getppid(),
 			     .size = sizeof(struct rec),
 			     .flags = (rec_state.sim ? REC_SIM : 0u) |
-				      (getenv("VS_TRACE") != NULL ? REC_DEVICE_TRACE : 0u),
-			     .mono_ns = clock_ns(CLOCK_MONOTONIC),
-			     .real_ns = clock_ns(CLOCK_REALTIME)};
+				      (getenv("VS_TRACE") != NULL ? REC_DEVICE_TRACE : 0u) |
+				      (rec_state.ticks ? REC_IN_TICKS : 0u),
+			     .mono_ns = rec_clock_ns(CLOCK_MONOTONIC),
+			     .real_ns = rec_clock_ns(CLOCK_REALTIME)};
+	struct iovec v = {&h, sizeof(h)};
 	const char *node = getenv("VS_NODE");
 	const char *last = strrchr(program_invocation_name, '/');
 
 	snprintf(h.program, sizeof(h.program), "%s", last != NULL ? last + 1 : program_invocation_name);
 	snprintf(h.node, sizeof(h.node), "%s", node != NULL ? node : "");
-	put(&h, sizeof(h));
+	put(&v, 1);
 }
 
 static void after_fork_in_child(void)
@@ -254,10 +273,17 @@ static int start(const char *dir)
 	rc = open_spool(O_CREAT | O_TRUNC);
 	if (rc != 0)
 		return rc;
+	/* What a device tells has other times, and must lie between calls as it happened. */
+	rec_state.ticks = !rec_state.sim && getenv("VS_TRACE") == NULL && rec_clock_can_tick();
+	d.started = rec_clock_ns(CLOCK_MONOTONIC);
 	put_head();
+	if (rec_state.ticks)
+		put_ticks();
 	rec_rings_refill();
 	if (rec_ring_count() == 0)
 		return ENOSPC;
+	if (rec_state.ticks)
+		put_ticks();
 	if (!d.hooked)
 		d.hooked = pthread_atfork(NULL, NULL, after_fork_in_child) == 0;
 	if (!rec_state.sim)
@@ -265,13 +291,11 @@ static int start(const char *dir)
 	return 0;
 }
 
-bool rec_on(void)
+bool rec_on_first(void)
 {
 	const char *dir;
-	int on = atomic_load_explicit(&rec_state.on, memory_order_acquire), rc;
+	int rc;
 
-	if (on != 0)
-		return on > 0;
 	pthread_mutex_lock(&d.start);
 	if (atomic_load(&rec_state.on) == 0) {
 		int saved = errno;
@@ -298,7 +322,9 @@ __attribute__((destructor)) static void end(void)
 		pthread_join(d.thread, NULL);
 	pthread_mutex_lock(&d.lock);
 	(void)drain();
-	put_own(REC_END, d.written, d.told_lost, 0);
+	if (rec_state.ticks)
+		put_ticks();
+	put_own(REC_END, rec_clock_now(), d.written, d.told_lost);
 	pthread_mutex_unlock(&d.lock);
 	if (d.error == 0)
 		rec_rings_remove();

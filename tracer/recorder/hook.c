@@ -10,17 +10,17 @@
 
 #include "recorder.h"
 
-static struct hooked table[HOOKED_MAX];
-static struct ibv_context *_Atomic of[HOOKED_MAX];
+struct hooked rec_hooks[HOOKED_MAX];
+struct ibv_context *_Atomic rec_hook_of[HOOKED_MAX];
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-const struct hooked *rec_hooked(const struct ibv_context *context)
+const struct hooked *rec_hooked_further(const struct ibv_context *context)
 {
 	for (unsigned i = 0; i < HOOKED_MAX; i++) {
-		const struct ibv_context *c = atomic_load_explicit(&of[i], memory_order_acquire);
+		const struct ibv_context *c = atomic_load_explicit(&rec_hook_of[i], memory_order_acquire);
 
 		if (c == context)
-			return &table[i];
+			return &rec_hooks[i];
 		if (c == NULL)
 			break;
 	}
@@ -31,7 +31,7 @@ uint8_t rec_context_index(const struct ibv_context *context)
 {
 	const struct hooked *h = rec_hooked(context);
 
-	return h != NULL ? (uint8_t)(h - table + 1) : 0;
+	return h != NULL ? h->index : 0;
 }
 
 /* A context of an older library ends before it: the struct grows at its front. */
@@ -43,6 +43,7 @@ static void remember(struct hooked *h, struct ibv_context *context)
 	struct verbs_context *v = verbs_get_ctx(context);
 
 	h->context = context;
+	h->index = (uint8_t)(h - rec_hooks + 1);
 	h->ops = context->ops;
 	h->create_cq_ex = HAS(v, create_cq_ex) ? v->create_cq_ex : NULL;
 	h->create_qp_ex = HAS(v, create_qp_ex) ? v->create_qp_ex : NULL;
@@ -76,7 +77,7 @@ static void replace(const struct hooked *h, struct ibv_context *context)
 static int place_for(const struct ibv_context *context)
 {
 	for (int i = 0; i < HOOKED_MAX; i++)
-		if (of[i] == NULL || of[i] == context)
+		if (rec_hook_of[i] == NULL || rec_hook_of[i] == context)
 			return i;
 	return -1;
 }
@@ -90,9 +91,9 @@ void rec_hook(struct ibv_context *context)
 	pthread_mutex_lock(&lock);
 	i = context->ops.post_send != rec_post_send ? place_for(context) : -1;
 	if (i >= 0) {
-		remember(&table[i], context);
-		atomic_store_explicit(&of[i], context, memory_order_release);
-		replace(&table[i], context);
+		remember(&rec_hooks[i], context);
+		atomic_store_explicit(&rec_hook_of[i], context, memory_order_release);
+		replace(&rec_hooks[i], context);
 	}
 	pthread_mutex_unlock(&lock);
 	if (i >= 0)

@@ -10,7 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "recorder.h"
+#include "ring.h"
 
 #define RULES 32
 

@@ -5,7 +5,7 @@
  */
 #include <string.h>
 
-#include "recorder.h"
+#include "ring.h"
 
 void rec_created_qp(struct ibv_qp *qp, const struct ibv_qp_init_attr *attr, int error)
 {
@@ -190,21 +190,20 @@ EXPORT int ibv_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask)
 EXPORT int ibv_destroy_qp(struct ibv_qp *qp)
 {
 	static int (*real)(struct ibv_qp *);
-	struct rec *r = rec_on() ? rec_begin(REC_DESTROY_QP, qp->context) : NULL;
 	struct injection in = {0};
+	struct rec *r;
 	int rc;
 
 	if (!rec_real(&real, "ibv_destroy_qp"))
 		return ENOSYS;
 	if (rec_inject_rules != 0)
 		in = rec_inject(CALL_DESTROY_QP, qp->context);
+	r = rec_on() ? rec_begin_held(REC_DESTROY_QP, qp->context) : NULL;
 	if (r != NULL)
 		r->qpn = qp->qp_num;
 	if (in.verdict != INJECT_FAIL && in.verdict != INJECT_SKIP)
 		rec_wr_unhook(qp);
 	rc = in.verdict == INJECT_FAIL ? in.error : in.verdict == INJECT_SKIP ? 0 : real(qp);
-	if (r != NULL)
-		r->a[2] = (uint64_t)(int64_t)rc;
-	rec_commit();
+	rec_commit_held(r, (uint64_t)(int64_t)rc);
 	return rc;
 }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * rec.h - what the recorder writes, and `vs-trace run` reads and makes a .vst file of: records of 64 bytes, fixed, in
- * the byte order of the machine, since both are of one build on one host.
+ * rec.h - what the recorder writes, and `vs-trace run` reads and makes a .vst file of: records of 64 bytes, in the byte
+ * order of the machine, since both are of one build on one host; most stand there in 8 to 24 (below).
  *
- * DIR/rec-PID.spool   a head, then records as they were drained, a thread's in their order; the last is REC_END when
- * the program ended in order DIR/rec-PID-N.ring  the ring of a thread, mapped and shared, so that what a killed program
- * has not drained is still there; gone when the program ended in order
+ *   DIR/rec-PID.spool   a head, then chunks as the rings were drained, those of one ring in their order
+ *   DIR/rec-PID-N.ring  the ring of a thread, mapped and shared, so that what a killed program has not drained is still
+ *                       there; gone when the program ended in order
  */
 #ifndef VS_TRACER_REC_H
 #define VS_TRACER_REC_H
@@ -13,8 +13,9 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
-#define REC_MAGIC 0x31434552534156u /* "VSREC1" */
-#define REC_RING_SLOTS 32768u       /* a power of two */
+#define REC_MAGIC 0x32434552534156u /* "VASREC2" */
+#define REC_RING_WORDS 262144u      /* a power of two */
+#define REC_STAGED 16u              /* records that may be begun and not yet finished */
 #define REC_NAME 32
 #define REC_TEXT 24 /* in one record */
 
@@ -56,9 +57,10 @@ enum rec_type {
 	/* the recorder's own */
 	REC_AT,    /* a: events in the trace of the simulated devices, when what follows in this thread happened */
 	REC_CLOCK, /* a: CLOCK_REALTIME at t */
+	REC_TICKS, /* a: the counter at t */
 	REC_LOST,  /* a: how many records found the ring full; w: since when that thread lives */
 	REC_FORK,  /* a: pid of the child */
-	REC_END,   /* a: records written, lost, calls */
+	REC_END,   /* a: words written, records lost */
 };
 
 enum rec_cm {
@@ -82,7 +84,62 @@ struct rec {
 	uint64_t a[3];
 };
 
-enum rec_flag { REC_SIM = 1, REC_DEVICE_TRACE = 2 };
+/*
+ * In rings and spools a record is words of 64 bits: all eight, of which the first is its time; or, when a record before
+ * it in the same ring began alike (type, context, n, QP), what is different from that one, behind a word of
+ *
+ *   63      REC_PACKED
+ *   62      REC_NEAR: one word is different, by bits 16..31 (signed); it is the one of 2 to 7 whose bit is set, and
+ *           does not stand there
+ *   50..55  bit 48 + i: word i stands behind this one, in order
+ *   40..43  which one it is like: the newest whose rec_like() is that number
+ *   0..31   its time less that of the record before it in the ring; near, 0..15
+ *
+ * A chunk of a spool is words of one ring, wherever a record ends.
+ */
+union rec_words {
+	struct rec r;
+	uint64_t w[8];
+};
+_Static_assert(sizeof(union rec_words) == 64, "a record is eight words");
+
+#define REC_PACKED (1ull << 63)
+#define REC_NEAR (1ull << 62)
+#define REC_LIKE 16u
+static inline unsigned rec_like(const union rec_words *u)
+{
+	return (unsigned)(u->w[1] * 0x9e3779b97f4a7c15u >> 60);
+}
+
+/* Two fields of 32 bits, in the order of their addresses, as one word. */
+static inline uint64_t rec_pair(uint32_t first, uint32_t second)
+{
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+	return (uint64_t)first << 32 | second;
+#else
+	return (uint64_t)second << 32 | first;
+#endif
+}
+
+/* type, ctx, n, qpn */
+static inline uint64_t rec_word1(uint16_t type, uint8_t ctx, uint8_t n, uint32_t qpn)
+{
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+	return rec_pair((uint32_t)type << 16 | (uint32_t)ctx << 8 | n, qpn);
+#else
+	return rec_pair((uint32_t)n << 24 | (uint32_t)ctx << 16 | type, qpn);
+#endif
+}
+
+#define REC_CHUNK_MAGIC 0x4b434556u /* "VECK" */
+#define REC_OWN 0xffffu             /* instead of a ring: what the recorder has to say itself, never packed */
+struct rec_chunk {
+	uint32_t magic, ring;
+	uint64_t words; /* that follow */
+};
+
+/* REC_IN_TICKS: times in rings are of the processor's counter; REC_TICKS records say what it showed when. */
+enum rec_flag { REC_SIM = 1, REC_DEVICE_TRACE = 2, REC_IN_TICKS = 4 };
 
 struct rec_head {
 	uint64_t magic;
@@ -95,14 +152,15 @@ struct rec_head {
 
 struct rec_ring {
 	uint64_t magic;
-	uint32_t slots;
+	uint32_t words;
 	uint32_t thread;
-	_Alignas(64) _Atomic uint64_t head; /* written by the thread alone */
-	_Atomic uint64_t lost;
+	_Alignas(64) _Atomic uint64_t head; /* in words; written by the thread alone */
+	_Atomic uint64_t lost;              /* records */
 	_Alignas(64) _Atomic uint64_t tail; /* written by who drains */
 	_Atomic uint32_t error;             /* errno of the first write of the spool that failed */
-	_Atomic uint64_t unwritten;         /* records that could not be written since */
-	_Alignas(4096) struct rec slot[];
+	_Atomic uint64_t unwritten;         /* words that could not be written since */
+	_Alignas(64) union rec_words staged[REC_STAGED];
+	_Alignas(4096) uint64_t word[];
 };
 
 #endif

@@ -4,7 +4,8 @@
  * and librdmacm. It never changes what the program does, unless --inject asks for it.
  *
  *   rec.h      the form of a record
- *   ring.c     a ring for each thread: writing to it neither locks, allocates nor calls the kernel
+ *   ring.h     the way of a record into its thread's ring: it neither locks, allocates nor calls the kernel
+ *   ring.c     the rings themselves, one for each thread;  clock.c: their time
  *   drain.c    the thread that empties the rings into the spool; start, fork, end
  *   real.c     the functions behind ours;  dl.c: for programs that look them up by dlsym(3)
  *   hook.c     contexts whose operations are replaced, wherever they were opened
@@ -24,6 +25,7 @@
 #include <rdma/rdma_cma.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <time.h>
 
 #include "rec.h"
 #include "rule.h"
@@ -40,19 +42,17 @@
 #define REC_JUMPS __attribute__((noinline))
 #endif
 
-/* ---- ring.c ---- */
-/* A slot to fill in, with time, type and context; NULL: not recording, or full, which is counted. */
+/* ---- ring.c; the rest of it is in ring.h ---- */
+/*
+ * A record to fill in, with time, type and context, until the next one is begun or committed; NULL: not recording, or
+ * full, which is counted. Held: until it is committed with what the call returned, whatever the call itself calls.
+ */
 struct rec *rec_begin(enum rec_type type, const struct ibv_context *context);
-/* Another one of the same call, with time, type and context of one that was begun and not yet committed. */
-struct rec *rec_begin_like(const struct rec *first);
-void rec_commit(void); /* what was begun since the last one is there */
-/* What was begun since the mark, and not committed, is taken back. */
-uint64_t rec_mark(void);
+struct rec *rec_begin_held(enum rec_type type, const struct ibv_context *context);
+void rec_commit_held(struct rec *r, uint64_t result); /* into a[2]; NULL: nothing to commit */
+/* What was begun or put since the mark (rec_mark), and not committed, is taken back. */
 void rec_rewind(uint64_t mark);
-/* As many at once, or none. */
-bool rec_room(unsigned n);
 void rec_text(enum rec_type type, const struct ibv_context *context, const char *text);
-uint64_t rec_now(void);
 void rec_ring_release(void *ring); /* a thread ends */
 void rec_rings_refill(void);       /* control path: rings for threads that come */
 void rec_rings_forget(void);       /* in a child */
@@ -61,10 +61,17 @@ unsigned rec_ring_count(void);
 void rec_rings_remove(void); /* the files */
 uint64_t rec_homeless(void); /* records of threads that found no ring */
 
+/* ---- clock.c ---- */
+uint64_t rec_clock_ns(clockid_t id);
+uint64_t rec_clock_now(void);  /* CLOCK_MONOTONIC in ns, or virtual time */
+bool rec_clock_can_tick(void); /* the kernel itself trusts the processor's counter */
+/* What the counter showed at *ns; the returned value is its count. */
+uint64_t rec_clock_ticks(uint64_t *ns);
+
 /* ---- drain.c ---- */
 struct rec_state {
 	atomic_int on; /* 0: not looked yet; 1: records; -1: does not */
-	bool sim;
+	bool sim, ticks;
 	int dir_fd;
 	unsigned payload;
 	char dir[512];
@@ -72,7 +79,14 @@ struct rec_state {
 	uint64_t (*device_seq)(void);  /* the same */
 };
 extern struct rec_state rec_state;
-bool rec_on(void);         /* starts recording if it is asked for and not yet done */
+bool rec_on_first(void);
+/* Starts recording if it is asked for and not yet done. */
+static inline bool rec_on(void)
+{
+	int on = atomic_load_explicit(&rec_state.on, memory_order_acquire);
+
+	return on != 0 ? on > 0 : rec_on_first();
+}
 void rec_drain_soon(void); /* inline, where no thread may be */
 
 /* ---- real.c ---- */
@@ -83,6 +97,7 @@ void *rec_real_dlsym(void *handle, const char *name);
 /* ---- hook.c ---- */
 struct hooked {
 	struct ibv_context *context;
+	uint8_t index;              /* of its records, from 1 */
 	struct ibv_context_ops ops; /* the real ones */
 	struct ibv_cq_ex *(*create_cq_ex)(struct ibv_context *, struct ibv_cq_init_attr_ex *);
 	struct ibv_qp *(*create_qp_ex)(struct ibv_context *, struct ibv_qp_init_attr_ex *);
@@ -91,8 +106,17 @@ struct hooked {
 #define HOOKED_MAX 64
 void rec_hook(struct ibv_context *context); /* replaces its operations unless that is done */
 void rec_unhook(struct ibv_context *context);
-const struct hooked *rec_hooked(const struct ibv_context *context); /* NULL: it is not */
-uint8_t rec_context_index(const struct ibv_context *context);
+extern struct hooked rec_hooks[HOOKED_MAX];
+extern struct ibv_context *_Atomic rec_hook_of[HOOKED_MAX]; /* NULL: from there on none */
+const struct hooked *rec_hooked_further(const struct ibv_context *context);
+/* NULL: it is not. */
+static inline const struct hooked *rec_hooked(const struct ibv_context *context)
+{
+	if (atomic_load_explicit(&rec_hook_of[0], memory_order_acquire) == context)
+		return &rec_hooks[0];
+	return rec_hooked_further(context);
+}
+uint8_t rec_context_index(const struct ibv_context *context); /* 0: it is not */
 
 /* Short numbers for objects that have none of their own. */
 uint32_t rec_cq_number(const struct ibv_cq *cq);
@@ -125,7 +149,11 @@ struct injection { /* what is to happen to one call */
 	int error;      /* FAIL */
 	uint64_t rules; /* CHANGE: bit for each rule that applies */
 };
-extern unsigned rec_inject_rules; /* 0: no rule at all */
+extern unsigned rec_inject_rules;    /* 0: no rule at all */
+static inline bool rec_plainly(void) /* recording, without a rule */
+{
+	return atomic_load_explicit(&rec_state.on, memory_order_acquire) == 1 && rec_inject_rules == 0;
+}
 /* Asks the rules; kills or delays by itself. Records what it does. */
 struct injection rec_inject(enum rec_call call, const struct ibv_context *context);
 /* v, or what the rules make of it. */

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
 /*
- * ring.c - a ring for each thread, of which the thread is the only writer. Writing is a store or two: no lock, no
- * allocation, no call into the kernel. A thread takes its ring from those that were made ready by calls that may take
- * time; where none is left, and where it is full, the records are counted as lost.
+ * ring.c - a ring for each thread, of which the thread is the only writer. A thread takes its ring from those that were
+ * made ready by calls that may take time; where none is left, and where it is full, the records are counted as lost.
  *
  * A ring is a file that is mapped and shared: what it holds survives the program. Its blocks are allocated when it is
  * made, so that a full disk is an error there and no SIGBUS later.
@@ -17,11 +16,11 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "recorder.h"
+#include "ring.h"
 
 #define RINGS 256
 #define SPARE 4 /* made ready beyond those in use */
-#define BYTES (sizeof(struct rec_ring) + REC_RING_SLOTS * sizeof(struct rec))
+#define BYTES (sizeof(struct rec_ring) + REC_RING_WORDS * sizeof(uint64_t))
 
 static struct {
 	struct rec_ring *_Atomic ring[RINGS];
@@ -33,12 +32,7 @@ static struct {
 	pthread_mutex_t lock; /* of making rings */
 } rings = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-static _Thread_local struct {
-	struct rec_ring *ring;
-	uint64_t at;   /* next slot */
-	uint64_t tail; /* as it was when it was last looked at */
-	uint64_t seq;  /* of the simulated devices' events, as it was told last */
-} mine __attribute__((tls_model("initial-exec")));
+_Thread_local struct rec_mine rec_mine __attribute__((tls_model("initial-exec")));
 
 static void name_of(char name[64], unsigned i)
 {
@@ -63,7 +57,7 @@ static struct rec_ring *make(unsigned i)
 		return NULL;
 	}
 	r->magic = REC_MAGIC;
-	r->slots = REC_RING_SLOTS;
+	r->words = REC_RING_WORDS;
 	return r;
 }
 
@@ -111,7 +105,8 @@ void rec_ring_release(void *ring)
 	for (unsigned i = 0; i < rec_ring_count(); i++)
 		if (rec_ring_at(i) == ring)
 			atomic_store_explicit(&rings.taken[i], false, memory_order_release);
-	mine.ring = NULL;
+	rec_mine.ring = NULL;
+	rec_mine.limit = 0;
 }
 
 void rec_rings_remove(void)
@@ -137,7 +132,14 @@ void rec_rings_forget(void)
 	}
 	pthread_mutex_init(&rings.lock, NULL);
 	atomic_store(&rings.homeless, 0);
-	memset(&mine, 0, sizeof(mine));
+	memset(&rec_mine, 0, sizeof(rec_mine));
+}
+
+/* The next records are whole ones: none stands for sure in the ring that they could be like. */
+static void like_none(void)
+{
+	for (unsigned i = 0; i < REC_LIKE; i++)
+		rec_mine.like[i].w[1] = UINT64_MAX;
 }
 
 static bool take_ring(void)
@@ -149,107 +151,153 @@ static bool take_ring(void)
 
 		if (!atomic_compare_exchange_strong(&rings.taken[i], &no, true))
 			continue;
-		mine.ring = rec_ring_at(i);
-		mine.ring->thread = (uint32_t)syscall(SYS_gettid);
-		mine.at = atomic_load_explicit(&mine.ring->head, memory_order_relaxed);
-		mine.tail = atomic_load_explicit(&mine.ring->tail, memory_order_acquire);
+		rec_mine.ring = rec_ring_at(i);
+		rec_mine.ring->thread = (uint32_t)syscall(SYS_gettid);
+		rec_mine.at = atomic_load_explicit(&rec_mine.ring->head, memory_order_relaxed);
+		rec_mine.limit = atomic_load_explicit(&rec_mine.ring->tail, memory_order_acquire) + REC_RING_WORDS;
+		rec_mine.staged = 0;
+		rec_mine.held = false;
+		rec_mine.t = 0;
+		like_none();
 		if (atomic_load(&rings.has_key))
-			(void)pthread_setspecific(rings.key, mine.ring);
+			(void)pthread_setspecific(rings.key, rec_mine.ring);
 		return true;
 	}
 	return false;
 }
 
-uint64_t rec_now(void)
+bool rec_room_looked_for(unsigned n)
 {
-	struct timespec ts;
+	uint64_t words;
 
-	if (rec_state.virtual_now != NULL)
-		return rec_state.virtual_now();
-	clock_gettime(CLOCK_MONOTONIC, &ts);
-	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
-}
-
-bool rec_room(unsigned n)
-{
-	if (mine.ring == NULL && !take_ring()) {
+	if (rec_mine.ring == NULL && !take_ring()) {
 		atomic_fetch_add_explicit(&rings.homeless, 1, memory_order_relaxed);
 		return false;
 	}
-	if (mine.at + n - mine.tail > REC_RING_SLOTS)
-		mine.tail = atomic_load_explicit(&mine.ring->tail, memory_order_acquire);
-	if (mine.at + n - mine.tail <= REC_RING_SLOTS)
+	words = 8 * (uint64_t)(rec_mine.staged + n);
+	if (rec_mine.at + words > rec_mine.limit)
+		rec_mine.limit = atomic_load_explicit(&rec_mine.ring->tail, memory_order_acquire) + REC_RING_WORDS;
+	if (rec_mine.at + words <= rec_mine.limit)
 		return true;
-	atomic_fetch_add_explicit(&mine.ring->lost, 1, memory_order_relaxed);
+	atomic_fetch_add_explicit(&rec_mine.ring->lost, 1, memory_order_relaxed);
 	return false;
 }
 
-static struct rec *next_slot(void)
+void rec_pack_whole(const union rec_words *u, uint64_t like[8])
 {
-	return &mine.ring->slot[mine.at++ & (REC_RING_SLOTS - 1)];
+	memcpy(like, u, sizeof(*u));
+	if (like[0] < rec_mine.t)
+		like[0] = rec_mine.t; /* a thread's records do not go back in time */
+	for (unsigned i = 0; i < 8; i++)
+		rec_mine.ring->word[rec_mine.at++ & (REC_RING_WORDS - 1)] = like[i];
+	rec_mine.t = like[0];
 }
 
-/* Virtual time stands still for long: what happened between two events of the devices is said by their number. */
-static void tell_place(void)
+static void unstage(void)
 {
-	uint64_t seq = rec_state.device_seq();
+	for (unsigned i = 0; i < rec_mine.staged; i++)
+		rec_pack(&rec_mine.ring->staged[i]);
+	rec_mine.staged = 0;
+	rec_mine.held = false;
+}
 
-	if (seq == mine.seq)
-		return;
-	mine.seq = seq;
-	*next_slot() = (struct rec){.t_ns = rec_now(), .type = REC_AT, .a = {seq}};
+/* What waits must have its place before the next; held, it stays until there are too many. */
+static void make_place(void)
+{
+	if (rec_mine.staged > 0 && (!rec_mine.held || rec_mine.staged == REC_STAGED))
+		unstage();
+}
+
+void rec_put_behind_staged(const union rec_words *u)
+{
+	make_place();
+	if (rec_mine.held)
+		rec_mine.ring->staged[rec_mine.staged++] = *u;
+	else
+		rec_pack(u);
+}
+
+/*
+ * Virtual time stands still for long: what happened between two events of the devices is said by their number. The time
+ * is that of CLOCK_MONOTONIC, or virtual.
+ */
+uint64_t rec_place_and_time(void)
+{
+	uint64_t now = rec_clock_now(), seq = rec_state.device_seq != NULL ? rec_state.device_seq() : 0;
+	union rec_words u = {.r = {.t_ns = now, .type = REC_AT, .a = {seq}}};
+
+	if (seq == rec_mine.seq || (rec_mine.ring == NULL && !take_ring()))
+		return now;
+	rec_mine.seq = seq;
+	rec_put(&u);
+	return now;
 }
 
 struct rec *rec_begin(enum rec_type type, const struct ibv_context *context)
 {
-	struct rec *r;
+	union rec_words u;
 
-	if (atomic_load_explicit(&rec_state.on, memory_order_relaxed) != 1 || !rec_room(2))
+	if (atomic_load_explicit(&rec_state.on, memory_order_relaxed) != 1 || !rec_room_looked_for(2))
 		return NULL;
-	if (rec_state.device_seq != NULL)
-		tell_place();
-	r = next_slot();
-	memset(r, 0, sizeof(*r));
-	r->t_ns = rec_now();
-	r->type = (uint16_t)type;
-	r->ctx = context != NULL ? rec_context_index(context) : 0;
-	return r;
+	rec_start(&u, type, context != NULL ? rec_context_index(context) : 0);
+	make_place();
+	rec_mine.ring->staged[rec_mine.staged] = u;
+	return &rec_mine.ring->staged[rec_mine.staged++].r;
 }
 
-struct rec *rec_begin_like(const struct rec *first)
+struct rec *rec_begin_held(enum rec_type type, const struct ibv_context *context)
 {
 	struct rec *r;
 
-	if (!rec_room(1))
-		return NULL;
-	r = next_slot();
-	memset(r, 0, sizeof(*r));
-	r->t_ns = first->t_ns;
-	r->type = first->type;
-	r->ctx = first->ctx;
+	if (rec_mine.held) /* inside another one: with a place, but without what it returns */
+		return rec_begin(type, context);
+	if (rec_mine.staged > 0)
+		unstage();
+	r = rec_begin(type, context);
+	rec_mine.held = r != NULL;
 	return r;
 }
 
-void rec_commit(void)
+void rec_commit_staged(void)
 {
-	if (mine.ring == NULL)
+	if (rec_mine.held)
 		return;
-	atomic_store_explicit(&mine.ring->head, mine.at, memory_order_release);
-	/* On the simulated wire no thread drains, and time stands still. */
-	if (rec_state.sim &&
-	    mine.at - atomic_load_explicit(&mine.ring->tail, memory_order_acquire) > REC_RING_SLOTS / 2)
+	unstage();
+	atomic_store_explicit(&rec_mine.ring->head, rec_mine.at, memory_order_release);
+}
+
+void rec_commit_held(struct rec *r, uint64_t result)
+{
+	if (r == NULL)
+		return;
+	r->a[2] = result;
+	if (r == &rec_mine.ring->staged[0].r)
+		rec_mine.held = false;
+	rec_commit();
+}
+
+/* On the simulated wire no thread drains, and time stands still. */
+void rec_drain_if_half_full(void)
+{
+	if (rec_state.sim && rec_mine.ring != NULL &&
+	    rec_mine.at - atomic_load_explicit(&rec_mine.ring->tail, memory_order_acquire) > REC_RING_WORDS / 2)
 		rec_drain_soon();
 }
 
-uint64_t rec_mark(void)
+void rec_mark_behind_staged(void)
 {
-	return mine.at;
+	if (!rec_mine.held)
+		unstage();
 }
 
 void rec_rewind(uint64_t mark)
 {
-	if (mine.ring != NULL && mark >= atomic_load_explicit(&mine.ring->head, memory_order_relaxed))
-		mine.at = mark;
+	if (rec_mine.ring == NULL || rec_mine.held ||
+	    mark < atomic_load_explicit(&rec_mine.ring->head, memory_order_relaxed))
+		return;
+	rec_mine.staged = 0;
+	rec_mine.at = mark;
+	like_none();
 }
 
 /* Longer texts take several records; all but the last have n = 0xff. */

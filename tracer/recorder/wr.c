@@ -6,7 +6,7 @@
 #include <pthread.h>
 #include <string.h>
 
-#include "recorder.h"
+#include "ring.h"
 
 #define QPS 4096 /* beyond that, builders go straight to the device's */
 
@@ -14,7 +14,8 @@
 struct built {
 	const struct ibv_qp *_Atomic qp;
 	struct ibv_qp_ex real;
-	struct rec *now; /* the request that is being built */
+	union rec_words now; /* the request that is being built */
+	bool building;
 	uint64_t mark;
 };
 static struct built table[QPS];
@@ -51,13 +52,23 @@ static struct built *place(const struct ibv_qp *qp)
 
 /* ---- one request ---- */
 
+/* All of it has been said. */
+static void put_built(struct built *b)
+{
+	if (b->building)
+		rec_put(&b->now);
+	b->building = false;
+}
+
 static struct built *begin(struct ibv_qp_ex *qp, enum ibv_wr_opcode op, uint32_t rkey, uint64_t va)
 {
 	struct built *b = built(&qp->qp_base);
-	struct rec *r = rec_on() ? rec_begin(REC_POST_SEND, qp->qp_base.context) : NULL;
+	struct rec *r = &b->now.r;
 
-	b->now = r;
-	if (r != NULL) {
+	put_built(b);
+	b->building = rec_on();
+	if (b->building) {
+		rec_start(&b->now, REC_POST_SEND, rec_context_index(qp->qp_base.context));
 		r->qpn = qp->qp_base.qp_num;
 		r->wr = qp->wr_id;
 		r->w[0] = (uint32_t)op | qp->wr_flags << 8;
@@ -69,12 +80,10 @@ static struct built *begin(struct ibv_qp_ex *qp, enum ibv_wr_opcode op, uint32_t
 
 static void sge(struct built *b, uint32_t lkey, uint64_t addr, uint32_t length, int n)
 {
-	if (b->now == NULL)
-		return;
-	b->now->n = (uint8_t)n;
-	b->now->w[1] = length;
-	b->now->w[3] = lkey;
-	b->now->a[1] = addr;
+	b->now.r.n = (uint8_t)n;
+	b->now.r.w[1] = length;
+	b->now.r.w[3] = lkey;
+	b->now.r.a[1] = addr;
 }
 
 static void cmp_swp(struct ibv_qp_ex *qp, uint32_t rkey, uint64_t va, uint64_t compare, uint64_t swap)
@@ -140,13 +149,15 @@ static void atomic_write(struct ibv_qp_ex *qp, uint32_t rkey, uint64_t va, const
 static void set_ud_addr(struct ibv_qp_ex *qp, struct ibv_ah *ah, uint32_t qpn, uint32_t qkey)
 {
 	struct built *b = built(&qp->qp_base);
-	struct rec *r = rec_on() ? rec_begin(REC_POST_UD, qp->qp_base.context) : NULL;
+	union rec_words u;
 
-	if (r != NULL) {
-		r->qpn = qp->qp_base.qp_num;
-		r->wr = qp->wr_id;
-		r->w[0] = qpn;
-		r->w[1] = qkey;
+	if (b->building) {
+		rec_start(&u, REC_POST_UD, rec_context_index(qp->qp_base.context));
+		u.r.qpn = qp->qp_base.qp_num;
+		u.r.wr = b->now.r.wr;
+		u.r.w[0] = qpn;
+		u.r.w[1] = qkey;
+		rec_put(&u);
 	}
 	b->real.wr_set_ud_addr(qp, ah, qpn, qkey);
 }
@@ -155,8 +166,7 @@ static void set_inline_data(struct ibv_qp_ex *qp, void *addr, size_t length)
 {
 	struct built *b = built(&qp->qp_base);
 
-	if (b->now != NULL)
-		b->now->w[0] |= (uint32_t)IBV_SEND_INLINE << 8;
+	b->now.r.w[0] |= (uint32_t)IBV_SEND_INLINE << 8;
 	sge(b, 0, (uintptr_t)addr, (uint32_t)length, 1);
 	b->real.wr_set_inline_data(qp, addr, length);
 }
@@ -168,8 +178,7 @@ static void set_inline_data_list(struct ibv_qp_ex *qp, size_t n, const struct ib
 
 	for (size_t i = 0; i < n; i++)
 		len += list[i].length;
-	if (b->now != NULL)
-		b->now->w[0] |= (uint32_t)IBV_SEND_INLINE << 8;
+	b->now.r.w[0] |= (uint32_t)IBV_SEND_INLINE << 8;
 	sge(b, 0, n > 0 ? (uintptr_t)list[0].addr : 0, (uint32_t)len, (int)n);
 	b->real.wr_set_inline_data_list(qp, n, list);
 }
@@ -191,17 +200,17 @@ static void set_sge_list(struct ibv_qp_ex *qp, size_t n, const struct ibv_sge *l
 		len += list[i].length;
 	if (n > 0)
 		sge(b, list[0].lkey, list[0].addr, len, (int)n);
-	for (size_t i = 1; i < n; i++) {
-		struct rec *r = b->now != NULL ? rec_begin(REC_SGE, qp->qp_base.context) : NULL;
+	for (size_t i = 1; b->building && i < n; i++) {
+		union rec_words u;
 
-		if (r == NULL)
-			break;
-		r->n = (uint8_t)i;
-		r->qpn = qp->qp_base.qp_num;
-		r->wr = qp->wr_id;
-		r->w[1] = list[i].length;
-		r->w[3] = list[i].lkey;
-		r->a[1] = list[i].addr;
+		rec_start(&u, REC_SGE, rec_context_index(qp->qp_base.context));
+		u.r.n = (uint8_t)i;
+		u.r.qpn = qp->qp_base.qp_num;
+		u.r.wr = b->now.r.wr;
+		u.r.w[1] = list[i].length;
+		u.r.w[3] = list[i].lkey;
+		u.r.a[1] = list[i].addr;
+		rec_put(&u);
 	}
 	b->real.wr_set_sge_list(qp, n, list);
 }
@@ -212,7 +221,7 @@ static void start(struct ibv_qp_ex *qp)
 {
 	struct built *b = built(&qp->qp_base);
 
-	b->now = NULL;
+	b->building = false;
 	b->real.wr_start(qp);
 	b->mark = rec_mark(); /* inside: a batch is its thread's alone */
 }
@@ -221,19 +230,16 @@ static void start(struct ibv_qp_ex *qp)
 static int complete(struct ibv_qp_ex *qp)
 {
 	struct built *b = built(&qp->qp_base);
-	struct rec *last = b->now;
-	int rc = b->real.wr_complete(qp);
+	union rec_words last = b->now;
+	bool any = b->building;
+	int rc;
 
-	if (rc != 0 && last != NULL) {
-		struct rec copy = *last, *r;
-
+	put_built(b);
+	rc = b->real.wr_complete(qp);
+	if (rc != 0 && any) {
 		rec_rewind(b->mark);
-		r = rec_begin(REC_POST_SEND, qp->qp_base.context);
-		if (r != NULL) {
-			copy.t_ns = r->t_ns;
-			*r = copy;
-			r->a[2] = (uint64_t)(int64_t)rc;
-		}
+		last.r.a[2] = (uint64_t)(int64_t)rc;
+		rec_put(&last);
 	}
 	rec_commit();
 	return rc;
@@ -243,6 +249,7 @@ static void give_up(struct ibv_qp_ex *qp)
 {
 	struct built *b = built(&qp->qp_base);
 
+	b->building = false;
 	rec_rewind(b->mark);
 	b->real.wr_abort(qp);
 }
@@ -288,7 +295,7 @@ void rec_wr_hook(struct ibv_qp_ex *qp)
 	b = place(&qp->qp_base);
 	if (b != NULL) {
 		memcpy(&b->real, qp, sizeof(b->real));
-		b->now = NULL;
+		b->building = false;
 		atomic_store_explicit(&b->qp, &qp->qp_base, memory_order_release);
 		replace(qp);
 	}

@@ -4,8 +4,10 @@
 # bench.sh BUILD [ROUNDS] [CALLS] - what recording costs: a call in nanoseconds, and programs of perftest, plain, with the
 # recorder alone (vs-trace run --light) and with the device's events and a capture as well (vs-trace run --pair). Each round
 # runs the three, one behind the other, and compares two of the same round: what the machine does otherwise is then the same
-# for both. Told are medians of those ratios, with quartiles, of the bandwidth (or latency) that perftest reports and of the
-# processor time that both processes took for a message (bench_cpu.c). Beside it the memory that a run of CALLS calls takes.
+# for both; and each of the two programs has a processor of its own, where there are two: else it is chance which threads come to
+# share one, and figures of one kind of run lie 20 % apart. Told are medians of those ratios, with quartiles, of the bandwidth (or
+# latency) that perftest reports and of the processor time that both processes took for a message (bench_cpu.c). Beside it the
+# memory that a run of CALLS calls takes.
 set -euo pipefail
 export LC_ALL=C
 build=$(cd "${1:?which build folder?}" && pwd) rounds=${2:-9} calls=${3:-10000000}
@@ -15,6 +17,14 @@ run=$build/bin/vs-run trace=$build/bin/vs-trace recorder=$build/lib/verbscope/li
 tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 export VS_BENCH_CPU=$tmp/cpu
+
+# The server on processor 0, the client on 1.
+cat >"$tmp/pinned" <<'SH'
+#!/bin/sh
+[ "$(nproc)" -gt 1 ] && exec taskset -c "$([ "$VS_NODE" = server ] && echo 0 || echo 1)" "$@"
+exec "$@"
+SH
+chmod +x "$tmp/pinned"
 
 note() { [ -z "$2" ] || echo "$2" >>"$tmp/$1"; } # name, value
 
@@ -34,9 +44,9 @@ perf() { # field, program with options -> "VALUE CPU": perftest's, and ns of pro
 three() { # name, field, program with options: the ratios of one round
 	local name=$1 field=$2 plain light full
 	shift 2
-	plain=$(perf "$field" "$run" --quiet --pair --netns -- "$@")
-	light=$(perf "$field" "$trace" run --light --pair --netns -o "$tmp/t" -- "$@")
-	full=$(perf "$field" "$trace" run --pair --netns -o "$tmp/t" -- "$@")
+	plain=$(perf "$field" "$run" --quiet --pair --netns -- "$tmp/pinned" "$@")
+	light=$(perf "$field" "$trace" run --light --pair --netns -o "$tmp/t" -- "$tmp/pinned" "$@")
+	full=$(perf "$field" "$trace" run --pair --netns -o "$tmp/t" -- "$tmp/pinned" "$@")
 	[ -n "$plain" ] && [ -n "$light" ] && [ -n "$full" ] || return 0
 	echo "$plain $light $full" >>"$tmp/$name"
 }
@@ -53,7 +63,7 @@ for ((r = 1; r <= rounds; r++)); do
 	done
 	command -v ib_write_lat >/dev/null || continue
 	three lat 5 ib_write_lat -n 2000
-	three bw8 4 ib_send_bw -s 8 -n 40000
+	three bw8 4 ib_send_bw -s 8 -n 100000
 	three bw64k 4 ib_send_bw -s 65536 -n 1500
 done
 
@@ -75,7 +85,7 @@ row() { # name, what, messages
 }
 printf '\n%-24s %10s %26s %26s\n' "of $rounds rounds" plain 'calls (--light), %' 'calls and packets, %'
 row lat 'ib_write_lat, us' 2000
-row bw8 'ib_send_bw 8 B, MB/s' 40000
+row bw8 'ib_send_bw 8 B, MB/s' 100000
 row bw64k 'ib_send_bw 64 KiB, MB/s' 1500
 [ "$calls" -gt 0 ] || exit 0
 small=$(recorded "$run" --quiet -- "$build/tests/bench_record" 100000 | number kB)

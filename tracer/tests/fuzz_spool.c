@@ -3,10 +3,11 @@
  * fuzz_spool.c - libFuzzer on what a recorder leaves on the disk, the spool and the ring of a program that was killed:
  * whatever stands in them, it becomes a .vst of which every line is an event, or a message.
  *
- * An input is a spool; its last byte says how many records of its end stand in a ring instead. Its head is made right,
- * save in one input of sixteen: else few would get beyond it.
+ * An input is a spool; its last byte says how many words of its end stand in a ring instead. Its head is made right,
+ * save in one input of sixteen: else few would get beyond it. So is the first chunk's, save in one of eight.
  */
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -18,7 +19,7 @@
 #include "../spool.h"
 #include "vs/vst.h"
 
-#define RING_BYTES (sizeof(struct rec_ring) + REC_RING_SLOTS * sizeof(struct rec))
+#define RING_BYTES (sizeof(struct rec_ring) + REC_RING_WORDS * sizeof(uint64_t))
 #define PID 7
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -63,6 +64,7 @@ static void make_dir(void)
 static void write_spool(const uint8_t *data, size_t size)
 {
 	int fd = create("rec-7.spool");
+	struct rec_chunk c;
 	struct rec_head h;
 
 	if (size >= sizeof(h) && data[0] % 16 != 0) {
@@ -74,26 +76,36 @@ static void write_spool(const uint8_t *data, size_t size)
 		data += sizeof(h);
 		size -= sizeof(h);
 	}
+	if (size >= sizeof(c) && data[0] % 8 != 0) {
+		memcpy(&c, data, sizeof(c));
+		c.magic = REC_CHUNK_MAGIC;
+		c.words &= 0xff;
+		c.ring = c.ring % 4 != 3 ? c.ring % 4 : REC_OWN;
+		require(write(fd, &c, sizeof(c)) == (ssize_t)sizeof(c));
+		data += sizeof(c);
+		size -= sizeof(c);
+	}
 	require(write(fd, data, size) == (ssize_t)size);
 	close(fd);
 }
 
-/* n records, at the end of the ring and round it; the counters are not always true. */
-static void write_ring(const uint8_t *records, size_t n, uint8_t how)
+/* n words, at the end of the ring and round it; the counters are not always true. */
+static void write_ring(const uint8_t *words, size_t n, uint8_t how)
 {
-	struct rec_ring h = {.magic = REC_MAGIC, .slots = REC_RING_SLOTS};
+	struct rec_ring h = {.magic = REC_MAGIC, .words = REC_RING_WORDS};
 	int fd = create("rec-7-0.ring");
 
-	h.tail = REC_RING_SLOTS - 2;
-	h.head = h.tail + n + (how & 16 ? 3 : 0) + (how & 32 ? REC_RING_SLOTS : 0) - (how & 64 ? n + 1 : 0);
-	h.lost = how & 128;
+	h.tail = REC_RING_WORDS - 2;
+	h.head = h.tail + n + (how & 16 ? 3 : 0) + (how & 32 ? REC_RING_WORDS : 0) - (how & 64 ? n + 1 : 0);
+	h.error = how & 128 ? ENOSPC : 0;
+	h.unwritten = how & 128 ? n : 0;
 	require(ftruncate(fd, (off_t)RING_BYTES) == 0 && pwrite(fd, &h, sizeof(h), 0) == (ssize_t)sizeof(h));
 	for (size_t i = 0; i < n; i++) {
-		size_t slot = (REC_RING_SLOTS - 2 + i) % REC_RING_SLOTS;
+		size_t at = (REC_RING_WORDS - 2 + i) % REC_RING_WORDS;
 
-		require(pwrite(fd, records + i * sizeof(struct rec), sizeof(struct rec),
-			       (off_t)(offsetof(struct rec_ring, slot) + slot * sizeof(struct rec))) ==
-			(ssize_t)sizeof(struct rec));
+		require(pwrite(fd, words + i * sizeof(uint64_t), sizeof(uint64_t),
+			       (off_t)(offsetof(struct rec_ring, word) + at * sizeof(uint64_t))) ==
+			(ssize_t)sizeof(uint64_t));
 	}
 	close(fd);
 }
@@ -155,11 +167,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		return 0;
 	make_dir();
 	in_ring = data[size - 1] & 15;
-	if (in_ring * sizeof(struct rec) > size - 1)
+	if (in_ring * sizeof(uint64_t) > size - 1)
 		in_ring = 0;
-	write_spool(data, size - 1 - in_ring * sizeof(struct rec));
+	write_spool(data, size - 1 - in_ring * sizeof(uint64_t));
 	if (in_ring > 0)
-		write_ring(data + size - 1 - in_ring * sizeof(struct rec), in_ring, data[size - 1]);
+		write_ring(data + size - 1 - in_ring * sizeof(uint64_t), in_ring, data[size - 1]);
 	n = vt_spool_convert(dir, out, sizeof(out) / sizeof(out[0]), err, sizeof(err));
 	require(n == 1 || (n == -1 && err[0] != '\0'));
 	require(sweep() == (n == 1 ? 1u : 0u));

@@ -55,6 +55,19 @@ PY
 	run --sim --seed 1 --light -- "$tests/victim" write n=5 ex
 	is "ibv_wr_* builders" 5 "$(count "$posts")"
 	is "extended completion queues" 5 "$(count "$cqes")"
+	for how in "" ex; do
+		# shellcheck disable=SC2086 # a word or none
+		run --sim --seed 1 --light -- "$tests/victim" write n=2 len=100 halves $how
+		is "the SGEs of a request stand before it${how:+, built by ibv_wr_*}" "1:50 0:50 post 1:50 0:50 post" \
+			"$(python3 - "$tmp"/t/calls-*.vst <<'PY'
+import json, sys
+events = [json.loads(line) for line in open(sys.argv[1])][1:]
+sends = {e["wr"] for e in events if e["ev"] == "verb:post_send"}
+print(*("post" if e["ev"] == "verb:post_send" else f'{e["index"]}:{e["len"]}' for e in events
+        if e["ev"] in ("verb:post_send", "verb:sge") and e["wr"] in sends))
+PY
+)"
+	done
 	run --sim --seed 1 --light -- "$tests/victim" send n=3 fork
 	is "a child that opens the device for itself" 3 "$(count "$posts")"
 	strip -o "$tmp/stripped" "$tests/victim"

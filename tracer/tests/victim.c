@@ -8,8 +8,8 @@
  *
  * Mistakes: pd lpd (a region in another PD), dereg ldereg (a region that is gone), late (receives after the sends),
  * destroy, error (the peer's queue pair, before the sends), flood (posts without waiting), recvflood, unsignaled,
- * noarm, sges, err (own queue pair to ERR), nopoll (the peer does not poll), ex (extended CQs and ibv_wr_*), fork, exit
- * (without cleaning up).
+ * noarm, sges (one more than it may), err (own queue pair to ERR), nopoll (the peer does not poll), exit (without
+ * cleaning up). Not mistakes: ex (extended CQs and ibv_wr_*), halves (a request's buffer is two SGEs), fork.
  */
 #include <errno.h>
 #include <infiniband/verbs.h>
@@ -192,6 +192,15 @@ static enum ibv_wr_opcode opcode(void)
 								      : IBV_WR_SEND;
 }
 
+static struct ibv_sge *halves(void)
+{
+	static struct ibv_sge sge[2];
+
+	sge[0] = (struct ibv_sge){.addr = (uintptr_t)a.buf, .length = len / 2, .lkey = a.lkey};
+	sge[1] = (struct ibv_sge){.addr = (uintptr_t)a.buf + len / 2, .length = len - len / 2, .lkey = a.lkey};
+	return sge;
+}
+
 static int post_ex(unsigned i)
 {
 	struct ibv_qp_ex *q = ibv_qp_to_qp_ex(a.qp);
@@ -205,7 +214,10 @@ static int post_ex(unsigned i)
 		ibv_wr_rdma_read(q, b.rkey, (uintptr_t)b.buf);
 	else
 		ibv_wr_send(q);
-	ibv_wr_set_sge(q, a.lkey, (uintptr_t)a.buf, len);
+	if (told("halves"))
+		ibv_wr_set_sge_list(q, 2, halves());
+	else
+		ibv_wr_set_sge(q, a.lkey, (uintptr_t)a.buf, len);
 	return ibv_wr_complete(q);
 }
 
@@ -213,8 +225,10 @@ static int post(struct ibv_ah *ah, unsigned i)
 {
 	struct ibv_sge sge[3] = {{.addr = (uintptr_t)a.buf, .length = len, .lkey = a.lkey}};
 	struct ibv_send_wr wr = {.wr_id = i,
-				 .sg_list = sge,
-				 .num_sge = told("sges") ? 3 : 1,
+				 .sg_list = told("halves") ? halves() : sge,
+				 .num_sge = told("sges")     ? 3
+					    : told("halves") ? 2
+							     : 1,
 				 .opcode = opcode(),
 				 .send_flags = told("unsignaled") ? 0 : IBV_SEND_SIGNALED};
 	struct ibv_send_wr *bad;

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later */
+/*
+ * clock.c - the time of records. clock_gettime(2) takes twice as long as the processor's counter on which it is built,
+ * so a record holds the counter where the kernel itself keeps time by it, and who reads the spool makes it
+ * CLOCK_MONOTONIC by what both showed from time to time.
+ */
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "recorder.h"
+
+uint64_t rec_clock_ns(clockid_t id)
+{
+	struct timespec ts;
+
+	clock_gettime(id, &ts);
+	return (uint64_t)ts.tv_sec * 1000000000u + (uint64_t)ts.tv_nsec;
+}
+
+uint64_t rec_clock_now(void)
+{
+	return rec_state.virtual_now != NULL ? rec_state.virtual_now() : rec_clock_ns(CLOCK_MONOTONIC);
+}
+
+#if defined(__x86_64__)
+
+/* Only then is it the same on all processors and runs on whatever they do. */
+bool rec_clock_can_tick(void)
+{
+	int fd = open("/sys/devices/system/clocksource/clocksource0/current_clocksource", O_RDONLY | O_CLOEXEC);
+	char name[8] = "";
+	ssize_t n = fd >= 0 ? read(fd, name, sizeof(name) - 1) : 0;
+
+	if (fd >= 0)
+		close(fd);
+	return n >= 4 && strcmp(name, "tsc\n") == 0;
+}
+
+/* The narrowest of some looks: between two of the counter the thread may have had to wait. */
+uint64_t rec_clock_ticks(uint64_t *ns)
+{
+	uint64_t narrow = UINT64_MAX, at = 0;
+
+	for (unsigned i = 0; i < 4; i++) {
+		uint64_t before = __builtin_ia32_rdtsc(), now = rec_clock_ns(CLOCK_MONOTONIC);
+		uint64_t width = __builtin_ia32_rdtsc() - before;
+
+		if (width >= narrow)
+			continue;
+		narrow = width;
+		at = before + width / 2;
+		*ns = now;
+	}
+	return at;
+}
+
+#else
+
+bool rec_clock_can_tick(void)
+{
+	return false;
+}
+
+uint64_t rec_clock_ticks(uint64_t *ns)
+{
+	*ns = rec_clock_now();
+	return *ns;
+}
+
+#endif
