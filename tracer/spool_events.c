@@ -117,10 +117,6 @@ static void completion(struct spool *s, const struct rec *r)
 {
 	uint64_t status = r->w[0] & 0xff, op = r->w[0] >> 8 & 0xffff, reason = 0;
 
-	struct rec queue = {.t_ns = r->t_ns, .ctx = r->ctx}; /* empty polls are the queue's, not the request's */
-
-	if (r->a[1] > 0)
-		PUT(s, &queue, VS_EV_VERB_EMPTY_POLLS, r->w[3], r->a[1]);
 	s->out->errors += status != 0;
 	if ((s->head.flags & REC_DEVICE_TRACE) != 0)
 		return;

@@ -42,6 +42,7 @@ static void record(struct ibv_cq_ex *cq)
 	struct rec *r = &u.r;
 
 	rec_start(&u, REC_CQE, rec_context_index(cq->context));
+	rec_put_empty_polls(r->t_ns, r->ctx, base);
 	op = cq->status == IBV_WC_SUCCESS ? ibv_wc_read_opcode(cq) : IBV_WC_SEND;
 	r->qpn = cq->read_qp_num != NULL ? ibv_wc_read_qp_num(cq) : 0;
 	r->wr = cq->wr_id;
@@ -49,7 +50,6 @@ static void record(struct ibv_cq_ex *cq)
 	r->w[1] = cq->status == IBV_WC_SUCCESS && cq->read_byte_len != NULL ? ibv_wc_read_byte_len(cq) : 0;
 	r->w[3] = rec_cq_number(base);
 	r->a[0] = cq->status != IBV_WC_SUCCESS ? ibv_wc_read_vendor_err(cq) : 0;
-	r->a[1] = rec_empty_polls(base);
 	rec_put(&u);
 	rec_commit();
 }

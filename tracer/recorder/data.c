@@ -270,16 +270,6 @@ REC_RARE static int recv_injected(const struct receiver *x, const struct hooked 
 
 /* ---- posting ---- */
 
-/* One that was put as if it went. */
-REC_RARE static void put_failed(uint64_t mark, const union rec_words *as_put, int rc)
-{
-	union rec_words u = *as_put;
-
-	rec_rewind(mark);
-	u.w[7] = (uint64_t)(int64_t)rc;
-	rec_put(&u);
-}
-
 static void record_sends(uint8_t ctx, const struct ibv_qp *qp, const struct ibv_send_wr *wr,
 			 const struct ibv_send_wr *bad, int rc)
 {
@@ -315,6 +305,14 @@ REC_RARE static int post_sends(const struct hooked *h, struct ibv_qp *qp, struct
 	return rc;
 }
 
+/* It was put as if it went. */
+REC_RARE static void record_failed_send(uint64_t mark, uint8_t ctx, const struct ibv_qp *qp,
+					const struct ibv_send_wr *wr, int rc)
+{
+	rec_rewind(mark);
+	record_sends(ctx, qp, wr, wr, rc);
+}
+
 int rec_post_send(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad)
 {
 	const struct hooked *h = rec_hooked(qp->context);
@@ -330,7 +328,7 @@ int rec_post_send(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr 
 	rec_put(&u);
 	rc = h->ops.post_send(qp, wr, bad);
 	if (!REC_USUALLY(rc == 0))
-		put_failed(mark, &u, rc);
+		record_failed_send(mark, h->index, qp, wr, rc);
 	rec_commit();
 	return rc;
 }
@@ -376,6 +374,16 @@ REC_INLINE bool is_simple_recv(const struct ibv_recv_wr *wr)
 	return REC_USUALLY(rec_plainly() && wr != NULL && wr->next == NULL && wr->num_sge == 1);
 }
 
+REC_RARE static void record_failed_recv(uint64_t mark, enum rec_type type, uint8_t ctx, uint32_t qpn,
+					const struct ibv_recv_wr *wr, int rc)
+{
+	union rec_words u;
+
+	rec_rewind(mark);
+	start_recv(&u, type, ctx, qpn, wr, rc);
+	rec_put(&u);
+}
+
 int rec_post_recv(struct ibv_qp *qp, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad)
 {
 	const struct hooked *h = rec_hooked(qp->context);
@@ -392,7 +400,7 @@ int rec_post_recv(struct ibv_qp *qp, struct ibv_recv_wr *wr, struct ibv_recv_wr 
 	rec_put(&u);
 	rc = h->ops.post_recv(qp, wr, bad);
 	if (!REC_USUALLY(rc == 0))
-		put_failed(mark, &u, rc);
+		record_failed_recv(mark, REC_POST_RECV, h->index, qp->qp_num, wr, rc);
 	rec_commit();
 	return rc;
 }
@@ -413,7 +421,7 @@ int rec_post_srq_recv(struct ibv_srq *srq, struct ibv_recv_wr *wr, struct ibv_re
 	rec_put(&u);
 	rc = h->ops.post_srq_recv(srq, wr, bad);
 	if (!REC_USUALLY(rc == 0))
-		put_failed(mark, &u, rc);
+		record_failed_recv(mark, REC_POST_SRQ_RECV, h->index, 0, wr, rc);
 	rec_commit();
 	return rc;
 }
@@ -461,19 +469,29 @@ uint64_t rec_empty_polls(const struct ibv_cq *cq)
 	return n;
 }
 
+void rec_put_empty_polls(uint64_t now, uint8_t ctx, const struct ibv_cq *cq)
+{
+	const uint64_t n = rec_empty_polls(cq);
+	const union rec_words u = {
+		.w = {now, rec_word1(REC_POLL_EMPTY, ctx, 0, 0), 0, 0, rec_pair(0, rec_cq_number(cq)), n}};
+
+	if (n > 0)
+		rec_put(&u);
+}
+
 /* Completions that one poll returns have one time. */
 static void record_completions(uint8_t ctx, const struct ibv_cq *cq, const struct ibv_wc *wc, int n)
 {
 	const uint32_t number = rec_cq_number(cq);
 	const uint64_t now = rec_time();
-	uint64_t idle = rec_empty_polls(cq);
 
-	for (int i = 0; i < n; i++, idle = 0) {
+	rec_put_empty_polls(now, ctx, cq);
+	for (int i = 0; i < n; i++) {
 		union rec_words u = {.w = {now, rec_word1(REC_CQE, ctx, 0, wc[i].qp_num), wc[i].wr_id,
 					   rec_pair((uint32_t)wc[i].status | (uint32_t)wc[i].opcode << 8 |
 							    (uint32_t)wc[i].wc_flags << 24,
 						    wc[i].byte_len),
-					   rec_pair(wc[i].imm_data, number), wc[i].vendor_err, idle}};
+					   rec_pair(wc[i].imm_data, number), wc[i].vendor_err}};
 
 		rec_put(&u);
 	}

@@ -20,11 +20,15 @@
 
 #include "recorder.h"
 
-/* Between looks: while there is nothing, and else so that a ring is not fuller than a quarter, as fast as it was
- * filled. */
-#define IDLE_NS 4000000u
-#define BUSY_MIN_NS 500000u
-#define BUSY_MAX_NS 8000000u /* each look takes a processor from the program, if it has them all */
+/*
+ * A look costs little. Writing costs the program a processor, if it has them all, and is done for much at once: when a
+ * ring is an eighth full, or after a while. Looks come so often that a ring is not fuller than a quarter, as fast as it
+ * was filled.
+ */
+#define LOOK_NS 4000000u
+#define LOOK_MIN_NS 500000u
+#define MUCH (REC_RING_WORDS / 8)
+#define WHILE_NS 32000000u
 #define CLOCK_NS 1000000000u
 #define TICKS_NS 100000000u
 #define HIGH_FD 400 /* out of the way of programs that count on small numbers */
@@ -40,7 +44,8 @@ static struct {
 	dev_t dev;
 	ino_t ino;
 	uint64_t written; /* words */
-	uint64_t started, drained_at, clock_at, ticks_next;
+	uint64_t started, looked_at, drained_at, clock_at, ticks_next;
+	uint64_t full; /* words that were in the fullest ring after the newest look */
 	uint64_t told_lost;
 	int error;
 	uint64_t unwritten;
@@ -110,8 +115,8 @@ static void put_chunk(uint32_t ring, const uint64_t *from, size_t n, const uint6
 		d.unwritten += n + n_then;
 }
 
-/* How many words there were. What can't be written is counted where it survives: in the ring. */
-static uint64_t drain_ring(struct rec_ring *r, uint32_t number)
+/* What can't be written is counted where it survives: in the ring. */
+static void drain_ring(struct rec_ring *r, uint32_t number)
 {
 	uint64_t tail = atomic_load_explicit(&r->tail, memory_order_relaxed);
 	uint64_t head = atomic_load_explicit(&r->head, memory_order_acquire);
@@ -126,7 +131,6 @@ static uint64_t drain_ring(struct rec_ring *r, uint32_t number)
 		atomic_store(&r->error, (uint32_t)d.error);
 		atomic_store(&r->unwritten, d.unwritten);
 	}
-	return n;
 }
 
 static uint64_t lost(void)
@@ -154,16 +158,14 @@ static void put_ticks(void)
 	d.ticks_next = 2 * (t - d.started) < TICKS_NS ? t + (t - d.started) : t + TICKS_NS;
 }
 
-/* Inside the lock of draining. How long to wait for the next. */
-static uint64_t drain(void)
+/* Inside the lock of draining. */
+static void drain(void)
 {
-	uint64_t n, most = 0, now = rec_clock_ns(CLOCK_MONOTONIC), wait = now - d.drained_at;
+	uint64_t n, now = rec_clock_ns(CLOCK_MONOTONIC);
 
 	d.drained_at = now;
-	for (unsigned i = 0; i < rec_ring_count(); i++) {
-		n = drain_ring(rec_ring_at(i), i);
-		most = n > most ? n : most;
-	}
+	for (unsigned i = 0; i < rec_ring_count(); i++)
+		drain_ring(rec_ring_at(i), i);
 	n = lost();
 	if (n != d.told_lost)
 		put_own(REC_LOST, rec_clock_now(), n - d.told_lost, 0);
@@ -174,16 +176,45 @@ static uint64_t drain(void)
 	}
 	if (rec_state.ticks && now >= d.ticks_next)
 		put_ticks();
-	if (most == 0)
-		return IDLE_NS;
-	wait = wait < BUSY_MAX_NS ? wait * (REC_RING_WORDS / 4) / most : BUSY_MAX_NS;
-	return wait < BUSY_MIN_NS ? BUSY_MIN_NS : wait < BUSY_MAX_NS ? wait : BUSY_MAX_NS;
+}
+
+/* Words in the fullest ring. */
+static uint64_t fullest(void)
+{
+	uint64_t most = 0;
+
+	for (unsigned i = 0; i < rec_ring_count(); i++) {
+		const struct rec_ring *r = rec_ring_at(i);
+		uint64_t n = atomic_load_explicit(&r->head, memory_order_relaxed) -
+			     atomic_load_explicit(&r->tail, memory_order_relaxed);
+
+		most = n > most ? n : most;
+	}
+	return most;
+}
+
+/* Inside the lock of draining. How long to wait until the next. */
+static uint64_t look(void)
+{
+	uint64_t now = rec_clock_ns(CLOCK_MONOTONIC), since = now - d.looked_at, full = fullest(), came, wait;
+
+	came = full > d.full ? full - d.full : 0;
+	if (full >= MUCH || now - d.drained_at >= WHILE_NS) {
+		drain();
+		full = 0;
+	}
+	d.looked_at = now;
+	d.full = full;
+	if (came == 0 || since > CLOCK_NS)
+		return LOOK_NS;
+	wait = since * (REC_RING_WORDS / 4 - full) / came;
+	return wait < LOOK_MIN_NS ? LOOK_MIN_NS : wait < LOOK_NS ? wait : LOOK_NS;
 }
 
 void rec_drain_soon(void)
 {
 	pthread_mutex_lock(&d.lock);
-	(void)drain();
+	drain();
 	pthread_mutex_unlock(&d.lock);
 }
 
@@ -195,7 +226,7 @@ static void *run(void *arg)
 
 		rec_rings_refill();
 		pthread_mutex_lock(&d.lock);
-		wait.tv_nsec = (long)drain();
+		wait.tv_nsec = (long)look();
 		pthread_mutex_unlock(&d.lock);
 		(void)clock_nanosleep(CLOCK_MONOTONIC, 0, &wait, NULL);
 	}
@@ -321,7 +352,7 @@ __attribute__((destructor)) static void end(void)
 	if (d.has_thread)
 		pthread_join(d.thread, NULL);
 	pthread_mutex_lock(&d.lock);
-	(void)drain();
+	drain();
 	if (rec_state.ticks)
 		put_ticks();
 	put_own(REC_END, rec_clock_now(), d.written, d.told_lost);

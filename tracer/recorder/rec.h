@@ -28,7 +28,7 @@ enum rec_type {
 	REC_SGE,        /* one more of the post that follows. n: index; w: -, bytes, -, lkey; a: -, address */
 	REC_POST_UD,    /* of the post that follows. w: QPN, Q_Key */
 	REC_PAYLOAD,    /* of the post that follows, with --payload: n bytes in w and a, at wr */
-	REC_CQE,        /* w: status | opcode << 8 | flags << 16, bytes, imm, cq; a: vendor_err, empty polls, qp type */
+	REC_CQE,        /* w: status | opcode << 8 | flags << 16, bytes, imm, cq; a: vendor_err */
 	REC_POLL_EMPTY, /* w: -, -, -, cq; a: how many */
 	REC_POLL_FAIL,  /* w: -, -, -, cq; a: ret */
 	REC_NOTIFY,     /* w: solicited only, -, -, cq; a: ret */

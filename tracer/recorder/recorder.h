@@ -128,6 +128,7 @@ int rec_post_srq_recv(struct ibv_srq *srq, struct ibv_recv_wr *wr, struct ibv_re
 int rec_poll_cq(struct ibv_cq *cq, int n, struct ibv_wc *wc);
 int rec_req_notify_cq(struct ibv_cq *cq, int solicited_only);
 uint64_t rec_empty_polls(const struct ibv_cq *cq); /* since the last time, by this thread; then 0 */
+void rec_put_empty_polls(uint64_t now, uint8_t ctx, const struct ibv_cq *cq); /* if there were any */
 void rec_count_empty(const struct ibv_cq *cq);
 void rec_wr_hook(struct ibv_qp_ex *qp);
 void rec_wr_unhook(const struct ibv_qp *qp);

@@ -2,12 +2,12 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-or-later
 #
 # bench.sh BUILD [ROUNDS] [CALLS] - what recording costs: a call in nanoseconds, and programs of perftest, plain, with the
-# recorder alone (vs-trace run --light) and with the device's events and a capture as well (vs-trace run --pair). Each round
-# runs the three, one behind the other, and compares two of the same round: what the machine does otherwise is then the same
-# for both; and each of the two programs has a processor of its own, where there are two: else it is chance which threads come to
-# share one, and figures of one kind of run lie 20 % apart. Told are medians of those ratios, with quartiles, of the bandwidth (or
-# latency) that perftest reports and of the processor time that both processes took for a message (bench_cpu.c). Beside it the
-# memory that a run of CALLS calls takes.
+# recorder alone (as vs-trace run --light has it) and with the device's events and a capture as well (vs-trace run --pair). Each
+# round compares two runs, one behind the other: what the machine does otherwise is then the same for both; and each of the
+# two programs has a processor of its own, where there are two: else it is chance which threads come to share one, and figures of
+# one kind of run lie 20 % apart. Told are medians of those ratios, with quartiles, of the bandwidth (or latency) that perftest
+# reports and of the processor time that both processes took for a message (bench_cpu.c). Beside it the memory that a run of
+# CALLS calls takes.
 set -euo pipefail
 export LC_ALL=C
 build=$(cd "${1:?which build folder?}" && pwd) rounds=${2:-9} calls=${3:-10000000}
@@ -37,18 +37,33 @@ perf() { # field, program with options -> "VALUE CPU": perftest's, and ns of pro
 	local field=$1 value
 	shift
 	: >"$tmp/cpu"
-	value=$(LD_PRELOAD=$build/tests/bench_cpu.so timeout 120 "$@" 2>/dev/null | awk -v f="$field" '/^ [0-9]+ +[0-9]+ / && !n++ { print $f }') || true
+	value=$(LD_PRELOAD=${BENCH_PRELOAD-}$build/tests/bench_cpu.so timeout 120 "$@" 2>/dev/null | awk -v f="$field" '/^ [0-9]+ +[0-9]+ / && !n++ { print $f }') || true
 	awk -v v="$value" '{ sum += $1 } END { if (NR == 2 && v > 0) print v, sum }' "$tmp/cpu"
 }
 
-three() { # name, field, program with options: the ratios of one round
-	local name=$1 field=$2 plain light full
-	shift 2
-	plain=$(perf "$field" "$run" --quiet --pair --netns -- "$tmp/pinned" "$@")
-	light=$(perf "$field" "$trace" run --light --pair --netns -o "$tmp/t" -- "$tmp/pinned" "$@")
-	full=$(perf "$field" "$trace" run --pair --netns -o "$tmp/t" -- "$tmp/pinned" "$@")
-	[ -n "$plain" ] && [ -n "$light" ] && [ -n "$full" ] || return 0
-	echo "$plain $light $full" >>"$tmp/$name"
+# The recorder alone leaves a spool here, of which vs-trace run would make a trace at the end, and the next run would begin
+# while the disk still writes that.
+light() { # field, program with options
+	local field=$1
+	shift
+	rm -rf "$tmp/r" && mkdir "$tmp/r"
+	VS_RECORD=$tmp/r BENCH_PRELOAD=$recorder: perf "$field" "$run" --quiet --pair --netns -- "$tmp/pinned" "$@"
+}
+
+ratio() { # name, plain, other: figures of one round, if both are there
+	[ -z "$2" ] || [ -z "$3" ] || echo "$2 $3" >>"$tmp/$1"
+}
+
+two() { # name, field, program with options: without and with the recorder
+	local name=$1 plain
+	plain=$(perf "$2" "$run" --quiet --pair --netns -- "$tmp/pinned" "${@:3}")
+	ratio "$name.light" "$plain" "$(light "${@:2}")"
+}
+
+all() { # name, field, program with options: without and with everything
+	local name=$1 plain
+	plain=$(perf "$2" "$run" --quiet --pair --netns -- "$tmp/pinned" "${@:3}")
+	ratio "$name.full" "$plain" "$(perf "$2" "$trace" run --pair --netns -o "$tmp/t" -- "$tmp/pinned" "${@:3}")"
 }
 
 number() { sed -n "s/.*$1 \([0-9.]*\).*/\1/p"; }
@@ -62,9 +77,12 @@ for ((r = 1; r <= rounds; r++)); do
 		note "poll.$how" "$(number poll <<<"$out")"
 	done
 	command -v ib_write_lat >/dev/null || continue
-	three lat 5 ib_write_lat -n 2000
-	three bw8 4 ib_send_bw -s 8 -n 100000
-	three bw64k 4 ib_send_bw -s 65536 -n 1500
+	two lat 5 ib_write_lat -n 2000
+	all lat 5 ib_write_lat -n 2000
+	two bw8 4 ib_send_bw -s 8 -n 1000000
+	all bw8 4 ib_send_bw -s 8 -n 50000
+	two bw64k 4 ib_send_bw -s 65536 -n 10000
+	all bw64k 4 ib_send_bw -s 65536 -n 1500
 done
 
 printf '%-24s %10s %10s %12s\n' "median of $rounds" plain recorded difference
@@ -73,20 +91,21 @@ for name in post poll; do
 		'BEGIN { printf "%-24s %7.1f ns %7.1f ns %9.1f ns\n", n == "post" ? "ibv_post_recv" : "ibv_poll_cq", p, r, r - p }'
 done
 
-share() { # name, column, column of plain: median and quartiles of the ratios, in per cent more or less
-	awk -v a="$2" -v b="$3" '{ print 100 * ($a / $b - 1) }' "$tmp/$1" >"$tmp/ratio"
+# Of a file with lines of "VALUE CPU OTHER-VALUE OTHER-CPU":
+share() { # file, column: median and quartiles of the ratios, in per cent more or less
+	awk -v a="$2" '{ print 100 * ($(a + 2) / $a - 1) }' "$tmp/$1" >"$tmp/ratio"
 	printf '%+.1f (%+.1f to %+.1f)' "$(quartile ratio 2)" "$(quartile ratio 1)" "$(quartile ratio 3)"
 }
 row() { # name, what, messages
-	[ -s "$tmp/$1" ] || return 0
-	awk '{ print $1 }' "$tmp/$1" >"$tmp/value" && awk -v n="$3" '{ print $2 / n }' "$tmp/$1" >"$tmp/each"
-	printf '%-24s %10.2f %26s %26s\n' "$2" "$(quartile value 2)" "$(share "$1" 3 1)" "$(share "$1" 5 1)"
-	printf '%-24s %7.0f ns %26s %26s\n' "  processor time each" "$(quartile each 2)" "$(share "$1" 4 2)" "$(share "$1" 6 2)"
+	[ -s "$tmp/$1.light" ] && [ -s "$tmp/$1.full" ] || return 0
+	awk '{ print $1 }' "$tmp/$1.light" >"$tmp/value" && awk -v n="$3" '{ print $2 / n }' "$tmp/$1.light" >"$tmp/each"
+	printf '%-24s %10.2f %26s %26s\n' "$2" "$(quartile value 2)" "$(share "$1.light" 1)" "$(share "$1.full" 1)"
+	printf '%-24s %7.0f ns %26s %26s\n' "  processor time each" "$(quartile each 2)" "$(share "$1.light" 2)" "$(share "$1.full" 2)"
 }
-printf '\n%-24s %10s %26s %26s\n' "of $rounds rounds" plain 'calls (--light), %' 'calls and packets, %'
+printf '\n%-24s %10s %26s %26s\n' "of $rounds rounds" plain 'the recorder alone, %' 'calls and packets, %'
 row lat 'ib_write_lat, us' 2000
-row bw8 'ib_send_bw 8 B, MB/s' 100000
-row bw64k 'ib_send_bw 64 KiB, MB/s' 1500
+row bw8 'ib_send_bw 8 B, MB/s' 1000000
+row bw64k 'ib_send_bw 64 KiB, MB/s' 10000
 [ "$calls" -gt 0 ] || exit 0
 small=$(recorded "$run" --quiet -- "$build/tests/bench_record" 100000 | number kB)
 large=$(recorded "$run" --quiet -- "$build/tests/bench_record" "$calls" | number kB)
@@ -94,23 +113,22 @@ printf 'memory of a process after %s calls: %s kB, after 100000: %s kB\n' "$call
 
 # ---- for the report ----
 
-compared() { # name of the values, how they were made, what, unit, better
-	[ ! -s "$tmp/$1.plain" ] || figure "$3" "$4" median better="$5" peer="not recorded" peer_values="$tmp/$1.plain" <"$tmp/$1.$2"
+compared() { # file with the values, file of those not recorded, what, unit, better
+	[ ! -s "$tmp/$1" ] || figure "$3" "$4" median better="$5" peer="not recorded" peer_values="$tmp/$2" <"$tmp/$1"
 }
-touch "$tmp"/{lat,bw8,bw64k}
-for name in lat bw8 bw64k; do
-	awk '{ print $1 }' "$tmp/$name" >"$tmp/$name.plain"
-	awk '{ print $3 }' "$tmp/$name" >"$tmp/$name.light"
-	awk '{ print $5 }' "$tmp/$name" >"$tmp/$name.full"
-done
-compared post light 'ibv_post_recv, processor time' ns less
-compared poll light 'ibv_poll_cq, processor time' ns less
+compared post.light post.plain 'ibv_post_recv, processor time' ns less
+compared poll.light poll.plain 'ibv_poll_cq, processor time' ns less
 for how in light full; do
-	what='calls'
+	what='the recorder alone'
 	[ $how = light ] || what='calls and packets'
-	compared lat $how "ib_write_lat, $what" µs less
-	compared bw8 $how "ib_send_bw 8 bytes, $what" MB/s more
-	compared bw64k $how "ib_send_bw 64 KiB, $what" MB/s more
+	for name in lat bw8 bw64k; do
+		[ -s "$tmp/$name.$how" ] || continue
+		awk '{ print $1 }' "$tmp/$name.$how" >"$tmp/$name.$how.without"
+		awk '{ print $3 }' "$tmp/$name.$how" >"$tmp/$name.$how.with"
+	done
+	compared lat.$how.with lat.$how.without "ib_write_lat, $what" µs less
+	compared bw8.$how.with bw8.$how.without "ib_send_bw 8 bytes, $what" MB/s more
+	compared bw64k.$how.with bw64k.$how.without "ib_send_bw 64 KiB, $what" MB/s more
 done
 figure_once "memory after $calls calls" MB "$(awk -v kb="$large" 'BEGIN { print kb / 1024 }')" better=less peer="after 100000" \
 	peer_value="$(awk -v kb="$small" 'BEGIN { print kb / 1024 }')"
