@@ -129,6 +129,7 @@ static void take_ring(const struct bytes *b, struct spool_reader *r, unsigned i,
 	if (word == NULL)
 		return;
 	r->rest[i].word = word;
+	r->rest[i].at = tail;
 	for (; tail != head; tail++)
 		word[r->rest[i].n++] = ring->word[tail & (REC_RING_WORDS - 1)];
 }

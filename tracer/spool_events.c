@@ -311,7 +311,7 @@ void spool_record(struct spool *s, const struct rec *r)
 		post(s, r);
 		break;
 	case REC_SGE:
-		s->sges += r->w[1];
+		s->sges = r->n > 1 ? s->sges + r->w[1] : r->w[1];
 		put_sge(s, r, r->n, r->w[1]);
 		break;
 	case REC_POST_UD:

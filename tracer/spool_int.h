@@ -66,6 +66,7 @@ struct spool_reader {
 	struct {
 		uint64_t *word; /* from malloc; spool_close frees it */
 		size_t n;
+		uint64_t at; /* words of this ring before them */
 	} rest[SPOOL_RINGS]; /* to be set before spool_open: what rings hold that is not in the spool */
 	const uint8_t *at;   /* the chunks */
 	size_t n;
@@ -74,6 +75,8 @@ struct spool_reader {
 	size_t n_looks;
 	struct spool_ring *ring;
 	unsigned n_rings;
+	struct spool_ring *within; /* what it told last belongs to what it tells next */
+	uint64_t within_t;
 };
 
 /* `r` is zero but for `rest`; `n` bytes behind the head of a spool, which outlive it. False: no memory. */

@@ -151,30 +151,37 @@ static void advance(const struct spool_reader *r, struct spool_ring *g)
 
 /* ---- all of them ---- */
 
-static void begin(struct spool_reader *r, uint32_t ring)
+/* `stand`: words of it in the spool. A program may be killed when they are written, and before its ring says so. */
+static void begin(struct spool_reader *r, uint32_t ring, uint64_t stand)
 {
 	struct spool_ring *g = &r->ring[r->n_rings++];
 
 	memset(g, 0, sizeof(*g));
 	g->ring = ring;
-	g->n_rest = ring < SPOOL_RINGS ? r->rest[ring].n : 0;
+	if (ring < SPOOL_RINGS) {
+		g->n_rest = r->rest[ring].n;
+		if (stand > r->rest[ring].at)
+			g->rest = stand - r->rest[ring].at < g->n_rest ? (size_t)(stand - r->rest[ring].at) : g->n_rest;
+	}
 	advance(r, g);
 }
 
-/* Those that stand in it, by number. */
-static void rings_of(const struct spool_reader *r, bool there[SPOOL_RINGS])
+/* How many words of each stand in it. */
+static void words_of(const struct spool_reader *r, uint64_t n[SPOOL_RINGS])
 {
 	struct rec_chunk c;
 
 	for (uint32_t i = 0; i < SPOOL_RINGS; i++)
-		there[i] = r->rest[i].n > 0;
+		n[i] = 0;
 	for (size_t at = 0; at + sizeof(c) <= r->n;) {
+		uint64_t left = (r->n - at - sizeof(c)) / sizeof(uint64_t);
+
 		memcpy(&c, r->at + at, sizeof(c));
 		if (c.magic != REC_CHUNK_MAGIC)
 			return;
 		if (c.ring < SPOOL_RINGS)
-			there[c.ring] = true;
-		if (c.words > (r->n - at - sizeof(c)) / sizeof(uint64_t))
+			n[c.ring] += c.words < left ? c.words : left;
+		if (c.words > left)
 			return;
 		at += sizeof(c) + (size_t)c.words * sizeof(uint64_t);
 	}
@@ -182,14 +189,15 @@ static void rings_of(const struct spool_reader *r, bool there[SPOOL_RINGS])
 
 void spool_rewind(struct spool_reader *r)
 {
-	bool there[SPOOL_RINGS];
+	uint64_t n[SPOOL_RINGS];
 
 	r->n_rings = 0;
-	rings_of(r, there);
+	r->within = NULL;
+	words_of(r, n);
 	for (uint32_t i = 0; i < SPOOL_RINGS; i++)
-		if (there[i])
-			begin(r, i);
-	begin(r, REC_OWN);
+		if (n[i] > 0 || r->rest[i].n > 0)
+			begin(r, i, n[i]);
+	begin(r, REC_OWN, 0);
 }
 
 bool spool_open(struct spool_reader *r, const uint8_t *bytes, size_t n, bool in_ticks)
@@ -202,7 +210,7 @@ bool spool_open(struct spool_reader *r, const uint8_t *bytes, size_t n, bool in_
 	if (r->ring == NULL)
 		return false;
 	r->in_ticks = in_ticks;
-	for (begin(r, REC_OWN), own = &r->ring[0]; own->has_next; advance(r, own))
+	for (begin(r, REC_OWN, 0), own = &r->ring[0]; own->has_next; advance(r, own))
 		if (own->next.type == REC_TICKS)
 			look(r, &own->next);
 	spool_rewind(r);
@@ -217,18 +225,42 @@ void spool_close(struct spool_reader *r)
 	free(r->look);
 }
 
+/* One call's, in several records. */
+static bool belongs(const struct rec *r, const struct rec *next)
+{
+	switch (r->type) {
+	case REC_SGE:
+	case REC_POST_UD:
+	case REC_PAYLOAD:
+		return next->type >= REC_POST_SEND && next->type <= REC_PAYLOAD && next->qpn == r->qpn;
+	case REC_CREATE_QP:
+		return next->type == REC_QP_CAPS;
+	case REC_MODIFY_QP:
+		return next->type == REC_QP_PATH;
+	case REC_OPEN:
+	case REC_INJECT:
+		return r->n == 0xff && next->type == r->type;
+	default:
+		return false;
+	}
+}
+
 bool spool_next(struct spool_reader *r, struct rec pair[2])
 {
-	struct spool_ring *first = NULL;
+	struct spool_ring *first = r->within;
 
-	for (unsigned i = 0; i < r->n_rings; i++)
+	for (unsigned i = 0; r->within == NULL && i < r->n_rings; i++)
 		if (r->ring[i].has_next && (first == NULL || r->ring[i].next.t_ns < first->next.t_ns))
 			first = &r->ring[i];
 	if (first == NULL)
 		return false;
 	pair[0] = first->next;
 	pair[1] = (struct rec){0};
+	if (r->within != NULL) /* others' may have come between */
+		pair[0].t_ns = r->within_t;
 	advance(r, first);
+	r->within = first->has_next && belongs(&pair[0], &first->next) ? first : NULL;
+	r->within_t = pair[0].t_ns;
 	if (pair[0].type == REC_QP_PATH && first->has_next && first->next.type == REC_QP_GID) {
 		pair[1] = first->next;
 		advance(r, first);

@@ -275,6 +275,7 @@ struct ibv_cq_ex *rec_create_cq_ex(struct ibv_context *context, struct ibv_cq_in
 EXPORT int ibv_destroy_cq(struct ibv_cq *cq)
 {
 	static int (*real)(struct ibv_cq *);
+	struct ibv_cq_ex *ex;
 	struct rec *r;
 	int rc;
 
@@ -285,8 +286,10 @@ EXPORT int ibv_destroy_cq(struct ibv_cq *cq)
 		r->w[3] = rec_cq_number(cq);
 		r->a[0] = rec_empty_polls(cq);
 	}
-	rec_cq_ex_unhook(cq);
+	ex = rec_cq_ex_unhook(cq);
 	rc = real(cq);
+	if (rc != 0)
+		rec_cq_ex_hook(ex); /* it lives on */
 	rec_commit_held(r, result_int(rc));
 	return rc;
 }

@@ -92,7 +92,7 @@ void rec_cq_ex_hook(struct ibv_cq_ex *cq)
 {
 	struct polled *p;
 
-	if (cq->start_poll == NULL || cq->start_poll == start_poll)
+	if (cq == NULL || cq->start_poll == NULL || cq->start_poll == start_poll)
 		return;
 	pthread_mutex_lock(&lock);
 	p = find(ibv_cq_ex_to_cq(cq), true);
@@ -106,10 +106,17 @@ void rec_cq_ex_hook(struct ibv_cq_ex *cq)
 	pthread_mutex_unlock(&lock);
 }
 
-void rec_cq_ex_unhook(const struct ibv_cq *cq)
+/* Its functions are the device's again, for a queue that could not be destroyed; NULL: it has none of ours. */
+struct ibv_cq_ex *rec_cq_ex_unhook(struct ibv_cq *cq)
 {
 	struct polled *p = find(cq, false);
+	struct ibv_cq_ex *ex;
 
-	if (p != NULL)
-		atomic_store(&p->cq, (const struct ibv_cq *)(const void *)&gone);
+	if (p == NULL)
+		return NULL;
+	ex = (struct ibv_cq_ex *)(void *)cq; /* the reverse of ibv_cq_ex_to_cq */
+	ex->start_poll = p->start;
+	ex->next_poll = p->next;
+	atomic_store(&p->cq, (const struct ibv_cq *)(const void *)&gone);
+	return ex;
 }

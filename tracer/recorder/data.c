@@ -94,7 +94,8 @@ REC_INLINE uint32_t remote_key(const struct ibv_send_wr *wr)
 	return wr->opcode == IBV_WR_LOCAL_INV || wr->opcode == IBV_WR_SEND_WITH_INV ? wr->invalidate_rkey : 0;
 }
 
-static int sges_of(int n)
+/* How many of them are looked at: a device refuses too many, and need not read them for that. */
+REC_INLINE int sges_of(int n)
 {
 	return n > 0 && n <= SGES ? n : 0;
 }
@@ -123,14 +124,16 @@ REC_RARE static void before_send(uint8_t ctx, const struct ibv_qp *qp, const str
 REC_INLINE void start_send(union rec_words *u, uint8_t ctx, const struct ibv_qp *qp, const struct ibv_send_wr *wr,
 			   int rc)
 {
+	int n;
+
 	if (wr->num_sge > 1 || qp->qp_type == IBV_QPT_UD || rec_state.payload > 0)
 		before_send(ctx, qp, wr);
-	*u = (union rec_words){.w = {rec_time(), rec_word1(REC_POST_SEND, ctx, (uint8_t)wr->num_sge, qp->qp_num),
-				     wr->wr_id,
-				     rec_pair((uint32_t)wr->opcode | (uint32_t)wr->send_flags << 8,
-					      sge_bytes(wr->sg_list, wr->num_sge)),
-				     rec_pair(remote_key(wr), wr->num_sge > 0 ? wr->sg_list[0].lkey : 0), remote_va(wr),
-				     wr->num_sge > 0 ? wr->sg_list[0].addr : 0, (uint64_t)(int64_t)rc}};
+	n = sges_of(wr->num_sge);
+	*u = (union rec_words){
+		.w = {rec_time(), rec_word1(REC_POST_SEND, ctx, (uint8_t)wr->num_sge, qp->qp_num), wr->wr_id,
+		      rec_pair((uint32_t)wr->opcode | (uint32_t)wr->send_flags << 8, sge_bytes(wr->sg_list, n)),
+		      rec_pair(remote_key(wr), n > 0 ? wr->sg_list[0].lkey : 0), remote_va(wr),
+		      n > 0 ? wr->sg_list[0].addr : 0, (uint64_t)(int64_t)rc}};
 }
 
 REC_INLINE void start_recv(union rec_words *u, enum rec_type type, uint8_t ctx, uint32_t qpn,
@@ -428,11 +431,14 @@ int rec_post_srq_recv(struct ibv_srq *srq, struct ibv_recv_wr *wr, struct ibv_re
 
 /* ---- polling ---- */
 
-/* Empty polls are counted, for each of the queues that a thread polled last. */
+/* Empty polls are counted, for each of the queues that a thread polled last; another thread may have destroyed it
+ * since. */
 #define QUEUES 16
 static _Thread_local struct {
-	const struct ibv_cq *cq;
+	const struct ibv_cq *cq; /* nothing to look into */
 	uint64_t n;
+	uint32_t number;
+	uint8_t ctx;
 } empty[QUEUES] __attribute__((tls_model("initial-exec")));
 
 static unsigned place(const struct ibv_cq *cq)
@@ -446,16 +452,16 @@ void rec_count_empty(const struct ibv_cq *cq)
 
 	if (empty[i].cq != cq) {
 		if (empty[i].n > 0) {
-			struct rec *r = rec_begin(REC_POLL_EMPTY, empty[i].cq->context);
+			const union rec_words u = {.w = {rec_time(), rec_word1(REC_POLL_EMPTY, empty[i].ctx, 0, 0), 0,
+							 0, rec_pair(0, empty[i].number), empty[i].n}};
 
-			if (r != NULL) {
-				r->w[3] = rec_cq_number(empty[i].cq);
-				r->a[0] = empty[i].n;
-			}
+			rec_put(&u);
 			rec_commit();
 		}
 		empty[i].cq = cq;
 		empty[i].n = 0;
+		empty[i].number = rec_cq_number(cq);
+		empty[i].ctx = rec_context_index(cq->context);
 	}
 	empty[i].n++;
 }

@@ -59,22 +59,27 @@ static bool still_ours(void)
 	return d.fd >= 0 && fstat(d.fd, &st) == 0 && st.st_dev == d.dev && st.st_ino == d.ino;
 }
 
+static int out_of_the_way(int fd)
+{
+	int high = fcntl(fd, F_DUPFD_CLOEXEC, HIGH_FD);
+
+	if (high < 0)
+		return fd;
+	close(fd);
+	return high;
+}
+
 static int open_spool(int flags)
 {
 	char path[600];
 	struct stat st;
-	int fd, high;
+	int fd;
 
 	snprintf(path, sizeof(path), "%s/rec-%ld.spool", rec_state.dir, (long)getpid());
 	fd = open(path, O_WRONLY | O_APPEND | O_CLOEXEC | flags, 0600);
 	if (fd < 0)
 		return errno;
-	high = fcntl(fd, F_DUPFD_CLOEXEC, HIGH_FD);
-	if (high >= 0) {
-		close(fd);
-		fd = high;
-	}
-	d.fd = fd;
+	d.fd = fd = out_of_the_way(fd);
 	if (fstat(fd, &st) != 0)
 		return errno;
 	d.dev = st.st_dev;
@@ -116,6 +121,12 @@ static void put_chunk(uint32_t ring, const uint64_t *from, size_t n, const uint6
 }
 
 /* What can't be written is counted where it survives: in the ring. */
+static void tell_error(struct rec_ring *r)
+{
+	atomic_store(&r->error, (uint32_t)d.error);
+	atomic_store(&r->unwritten, d.unwritten);
+}
+
 static void drain_ring(struct rec_ring *r, uint32_t number)
 {
 	uint64_t tail = atomic_load_explicit(&r->tail, memory_order_relaxed);
@@ -127,10 +138,8 @@ static void drain_ring(struct rec_ring *r, uint32_t number)
 		put_chunk(number, &r->word[at], first, r->word, n - first);
 		atomic_store_explicit(&r->tail, head, memory_order_release);
 	}
-	if (d.error != 0) {
-		atomic_store(&r->error, (uint32_t)d.error);
-		atomic_store(&r->unwritten, d.unwritten);
-	}
+	if (d.error != 0)
+		tell_error(r);
 }
 
 static uint64_t lost(void)
@@ -213,9 +222,12 @@ static uint64_t look(void)
 
 void rec_drain_soon(void)
 {
+	int saved = errno; /* the program's, as the call left it */
+
 	pthread_mutex_lock(&d.lock);
 	drain();
 	pthread_mutex_unlock(&d.lock);
+	errno = saved;
 }
 
 static void *run(void *arg)
@@ -271,8 +283,8 @@ static void put_head(void)
 
 static void after_fork_in_child(void)
 {
-	if (atomic_load(&rec_state.on) != 1)
-		return;
+	if (atomic_load(&rec_state.on) < 0)
+		return; /* 0: another thread is about to begin, and will not in this process */
 	rec_rings_forget();
 	if (d.fd >= 0 && still_ours())
 		close(d.fd);
@@ -290,12 +302,15 @@ static int start(const char *dir)
 	const char *payload = getenv("VS_RECORD_PAYLOAD"), *sim = getenv("VS_SIM");
 	int rc;
 
+	if (!d.hooked)
+		d.hooked = pthread_atfork(NULL, NULL, after_fork_in_child) == 0;
 	if (strlen(dir) >= sizeof(rec_state.dir))
 		return ENAMETOOLONG;
 	memcpy(rec_state.dir, dir, strlen(dir) + 1);
 	rec_state.dir_fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (rec_state.dir_fd < 0)
 		return errno;
+	rec_state.dir_fd = out_of_the_way(rec_state.dir_fd);
 	rec_state.payload = payload != NULL ? (unsigned)strtoul(payload, NULL, 10) : 0;
 	rec_state.sim = sim != NULL && sim[0] != '\0' && strcmp(sim, "0") != 0;
 	if (rec_state.sim)
@@ -315,8 +330,6 @@ static int start(const char *dir)
 		return ENOSPC;
 	if (rec_state.ticks)
 		put_ticks();
-	if (!d.hooked)
-		d.hooked = pthread_atfork(NULL, NULL, after_fork_in_child) == 0;
 	if (!rec_state.sim)
 		start_thread();
 	return 0;
@@ -356,6 +369,8 @@ __attribute__((destructor)) static void end(void)
 	if (rec_state.ticks)
 		put_ticks();
 	put_own(REC_END, rec_clock_now(), d.written, d.told_lost);
+	for (unsigned i = 0; d.error != 0 && i < rec_ring_count(); i++)
+		tell_error(rec_ring_at(i));
 	pthread_mutex_unlock(&d.lock);
 	if (d.error == 0)
 		rec_rings_remove();

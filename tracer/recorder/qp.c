@@ -191,6 +191,7 @@ EXPORT int ibv_destroy_qp(struct ibv_qp *qp)
 {
 	static int (*real)(struct ibv_qp *);
 	struct injection in = {0};
+	struct ibv_qp_ex *ex = NULL;
 	struct rec *r;
 	int rc;
 
@@ -202,8 +203,10 @@ EXPORT int ibv_destroy_qp(struct ibv_qp *qp)
 	if (r != NULL)
 		r->qpn = qp->qp_num;
 	if (in.verdict != INJECT_FAIL && in.verdict != INJECT_SKIP)
-		rec_wr_unhook(qp);
+		ex = rec_wr_unhook(qp);
 	rc = in.verdict == INJECT_FAIL ? in.error : in.verdict == INJECT_SKIP ? 0 : real(qp);
+	if (rc != 0)
+		rec_wr_hook(ex); /* it lives on */
 	rec_commit_held(r, (uint64_t)(int64_t)rc);
 	return rc;
 }

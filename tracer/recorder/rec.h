@@ -28,7 +28,7 @@ enum rec_type {
 	REC_SGE,        /* one more of the post that follows. n: index; w: -, bytes, -, lkey; a: -, address */
 	REC_POST_UD,    /* of the post that follows. w: QPN, Q_Key */
 	REC_PAYLOAD,    /* of the post that follows, with --payload: n bytes in w and a, at wr */
-	REC_CQE,        /* w: status | opcode << 8 | flags << 16, bytes, imm, cq; a: vendor_err */
+	REC_CQE,        /* w: status | opcode << 8 | flags << 24, bytes, imm, cq; a: vendor_err */
 	REC_POLL_EMPTY, /* w: -, -, -, cq; a: how many */
 	REC_POLL_FAIL,  /* w: -, -, -, cq; a: ret */
 	REC_NOTIFY,     /* w: solicited only, -, -, cq; a: ret */
@@ -58,7 +58,7 @@ enum rec_type {
 	REC_AT,    /* a: events in the trace of the simulated devices, when what follows in this thread happened */
 	REC_CLOCK, /* a: CLOCK_REALTIME at t */
 	REC_TICKS, /* a: the counter at t */
-	REC_LOST,  /* a: how many records found the ring full; w: since when that thread lives */
+	REC_LOST,  /* a: how many records found a ring full, or none, since the last one */
 	REC_FORK,  /* a: pid of the child */
 	REC_END,   /* a: words written, records lost */
 };

@@ -131,9 +131,9 @@ uint64_t rec_empty_polls(const struct ibv_cq *cq); /* since the last time, by th
 void rec_put_empty_polls(uint64_t now, uint8_t ctx, const struct ibv_cq *cq); /* if there were any */
 void rec_count_empty(const struct ibv_cq *cq);
 void rec_wr_hook(struct ibv_qp_ex *qp);
-void rec_wr_unhook(const struct ibv_qp *qp);
+struct ibv_qp_ex *rec_wr_unhook(struct ibv_qp *qp);
 void rec_cq_ex_hook(struct ibv_cq_ex *cq);
-void rec_cq_ex_unhook(const struct ibv_cq *cq);
+struct ibv_cq_ex *rec_cq_ex_unhook(struct ibv_cq *cq);
 
 /* ---- control.c, qp.c ---- */
 struct ibv_cq_ex *rec_create_cq_ex(struct ibv_context *context, struct ibv_cq_init_attr_ex *attr);

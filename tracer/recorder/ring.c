@@ -99,14 +99,18 @@ uint64_t rec_homeless(void)
 	return atomic_load(&rings.homeless);
 }
 
-/* Another thread may go on where this one has ended: who drains reads the ring all the same. */
+/*
+ * Another thread may go on where this one has ended: who drains reads the ring all the same. In a child, what the
+ * thread that forked had is gone, and another's may be at its address.
+ */
 void rec_ring_release(void *ring)
 {
+	if (ring != rec_mine.ring)
+		return;
+	memset(&rec_mine, 0, sizeof(rec_mine));
 	for (unsigned i = 0; i < rec_ring_count(); i++)
 		if (rec_ring_at(i) == ring)
 			atomic_store_explicit(&rings.taken[i], false, memory_order_release);
-	rec_mine.ring = NULL;
-	rec_mine.limit = 0;
 }
 
 void rec_rings_remove(void)
@@ -142,7 +146,7 @@ static void like_none(void)
 		rec_mine.like[i].w[1] = UINT64_MAX;
 }
 
-static bool take_ring(void)
+static bool take_free_ring(void)
 {
 	unsigned n = rec_ring_count();
 
@@ -153,7 +157,7 @@ static bool take_ring(void)
 			continue;
 		rec_mine.ring = rec_ring_at(i);
 		rec_mine.ring->thread = (uint32_t)syscall(SYS_gettid);
-		rec_mine.at = atomic_load_explicit(&rec_mine.ring->head, memory_order_relaxed);
+		rec_mine.from = rec_mine.at = atomic_load_explicit(&rec_mine.ring->head, memory_order_relaxed);
 		rec_mine.limit = atomic_load_explicit(&rec_mine.ring->tail, memory_order_acquire) + REC_RING_WORDS;
 		rec_mine.staged = 0;
 		rec_mine.held = false;
@@ -164,6 +168,20 @@ static bool take_ring(void)
 		return true;
 	}
 	return false;
+}
+
+/* On the simulated wire no thread makes rings ready. */
+static bool take_ring(void)
+{
+	int saved = errno;
+	bool took = take_free_ring();
+
+	for (unsigned tries = 0; rec_state.sim && !took && tries < 16; tries++) { /* others may be quicker */
+		rec_rings_refill();
+		took = take_free_ring();
+	}
+	errno = saved;
+	return took;
 }
 
 bool rec_room_looked_for(unsigned n)
@@ -226,7 +244,7 @@ uint64_t rec_place_and_time(void)
 	uint64_t now = rec_clock_now(), seq = rec_state.device_seq != NULL ? rec_state.device_seq() : 0;
 	union rec_words u = {.r = {.t_ns = now, .type = REC_AT, .a = {seq}}};
 
-	if (seq == rec_mine.seq || (rec_mine.ring == NULL && !take_ring()))
+	if (seq == rec_mine.seq || (rec_mine.ring == NULL && !take_ring()) || !rec_room())
 		return now;
 	rec_mine.seq = seq;
 	rec_put(&u);
@@ -284,20 +302,38 @@ void rec_drain_if_half_full(void)
 		rec_drain_soon();
 }
 
-void rec_mark_behind_staged(void)
+#define HELD_MARK (1ull << 63) /* so many are staged */
+
+uint64_t rec_mark_behind_staged(void)
 {
-	if (!rec_mine.held)
-		unstage();
+	if (rec_mine.held)
+		return HELD_MARK | rec_mine.staged;
+	unstage();
+	return rec_mine.at;
+}
+
+static bool taken_back(uint64_t mark)
+{
+	if (rec_mine.ring == NULL || rec_mine.held != ((mark & HELD_MARK) != 0))
+		return false;
+	if (rec_mine.held) {
+		rec_mine.staged = (unsigned)(mark & ~HELD_MARK);
+		return true;
+	}
+	if (mark < rec_mine.from) /* there was no ring yet */
+		mark = rec_mine.from;
+	if (mark < atomic_load_explicit(&rec_mine.ring->head, memory_order_relaxed))
+		return false;
+	rec_mine.staged = 0;
+	rec_mine.at = mark;
+	like_none();
+	return true;
 }
 
 void rec_rewind(uint64_t mark)
 {
-	if (rec_mine.ring == NULL || rec_mine.held ||
-	    mark < atomic_load_explicit(&rec_mine.ring->head, memory_order_relaxed))
-		return;
-	rec_mine.staged = 0;
-	rec_mine.at = mark;
-	like_none();
+	if (taken_back(mark) && rec_state.device_seq != NULL)
+		rec_mine.seq = UINT64_MAX; /* a REC_AT may be among it */
 }
 
 /* Longer texts take several records; all but the last have n = 0xff. */

@@ -14,7 +14,8 @@
 
 struct rec_mine { /* a thread's */
 	struct rec_ring *ring;
-	uint64_t at;     /* the word that comes next */
+	uint64_t from;   /* where it began with this ring */
+	uint64_t at;     /* the word that comes next; 0: no ring, or nothing in it */
 	uint64_t limit;  /* what may not be reached before who drains is asked again; 0: no ring */
 	uint64_t t;      /* of the record before */
 	uint64_t seq;    /* of the simulated devices' events, as it was told last */
@@ -30,7 +31,7 @@ REC_RARE uint64_t rec_place_and_time(void);
 REC_RARE void rec_pack_whole(const union rec_words *u, uint64_t like[8]);
 REC_RARE void rec_put_behind_staged(const union rec_words *u);
 REC_RARE void rec_commit_staged(void);
-REC_RARE void rec_mark_behind_staged(void);
+REC_RARE uint64_t rec_mark_behind_staged(void);
 REC_RARE void rec_drain_if_half_full(void);
 
 /* Room for one more, or it is counted as lost. */
@@ -129,9 +130,7 @@ REC_INLINE void rec_commit(void)
 /* For rec_rewind. */
 REC_INLINE uint64_t rec_mark(void)
 {
-	if (!REC_USUALLY(rec_mine.staged == 0))
-		rec_mark_behind_staged();
-	return rec_mine.at;
+	return REC_USUALLY(rec_mine.staged == 0) ? rec_mine.at : rec_mark_behind_staged();
 }
 
 #endif

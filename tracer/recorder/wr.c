@@ -255,34 +255,42 @@ static void give_up(struct ibv_qp_ex *qp)
 }
 
 /* A builder that the device lacks stays missing. */
-#define TAKE(name, ours)                   \
-	do {                               \
-		if (qp->name != NULL)      \
-			qp->name = (ours); \
-	} while (0)
+#define EACH(DO)                                          \
+	DO(wr_atomic_cmp_swp, cmp_swp)                    \
+	DO(wr_atomic_fetch_add, fetch_add)                \
+	DO(wr_bind_mw, bind_mw)                           \
+	DO(wr_local_inv, local_inv)                       \
+	DO(wr_rdma_read, rdma_read)                       \
+	DO(wr_rdma_write, rdma_write)                     \
+	DO(wr_rdma_write_imm, rdma_write_imm)             \
+	DO(wr_send, send_plain)                           \
+	DO(wr_send_imm, send_imm)                         \
+	DO(wr_send_inv, send_inv)                         \
+	DO(wr_send_tso, send_tso)                         \
+	DO(wr_atomic_write, atomic_write)                 \
+	DO(wr_set_ud_addr, set_ud_addr)                   \
+	DO(wr_set_inline_data, set_inline_data)           \
+	DO(wr_set_inline_data_list, set_inline_data_list) \
+	DO(wr_set_sge, set_sge)                           \
+	DO(wr_set_sge_list, set_sge_list)                 \
+	DO(wr_start, start)                               \
+	DO(wr_complete, complete)                         \
+	DO(wr_abort, give_up)
+#define TAKE(name, ours)      \
+	if (qp->name != NULL) \
+		qp->name = (ours);
+#define GIVE_BACK(name, ours)   \
+	if (qp->name == (ours)) \
+		qp->name = b->real.name;
 
 static void replace(struct ibv_qp_ex *qp)
 {
-	TAKE(wr_atomic_cmp_swp, cmp_swp);
-	TAKE(wr_atomic_fetch_add, fetch_add);
-	TAKE(wr_bind_mw, bind_mw);
-	TAKE(wr_local_inv, local_inv);
-	TAKE(wr_rdma_read, rdma_read);
-	TAKE(wr_rdma_write, rdma_write);
-	TAKE(wr_rdma_write_imm, rdma_write_imm);
-	TAKE(wr_send, send_plain);
-	TAKE(wr_send_imm, send_imm);
-	TAKE(wr_send_inv, send_inv);
-	TAKE(wr_send_tso, send_tso);
-	TAKE(wr_atomic_write, atomic_write);
-	TAKE(wr_set_ud_addr, set_ud_addr);
-	TAKE(wr_set_inline_data, set_inline_data);
-	TAKE(wr_set_inline_data_list, set_inline_data_list);
-	TAKE(wr_set_sge, set_sge);
-	TAKE(wr_set_sge_list, set_sge_list);
-	TAKE(wr_start, start);
-	TAKE(wr_complete, complete);
-	TAKE(wr_abort, give_up);
+	EACH(TAKE)
+}
+
+static void give_back(struct ibv_qp_ex *qp, const struct built *b)
+{
+	EACH(GIVE_BACK)
 }
 
 void rec_wr_hook(struct ibv_qp_ex *qp)
@@ -302,10 +310,16 @@ void rec_wr_hook(struct ibv_qp_ex *qp)
 	pthread_mutex_unlock(&lock);
 }
 
-void rec_wr_unhook(const struct ibv_qp *qp)
+/* Its functions are the device's again, for a queue pair that could not be destroyed; NULL: it has none of ours. */
+struct ibv_qp_ex *rec_wr_unhook(struct ibv_qp *qp)
 {
 	struct built *b = built(qp);
+	struct ibv_qp_ex *ex;
 
-	if (b != NULL)
-		atomic_store(&b->qp, (const struct ibv_qp *)(const void *)&gone);
+	if (b == NULL)
+		return NULL;
+	ex = (struct ibv_qp_ex *)(void *)qp; /* as ibv_qp_to_qp_ex has it */
+	give_back(ex, b);
+	atomic_store(&b->qp, (const struct ibv_qp *)(const void *)&gone);
+	return ex;
 }

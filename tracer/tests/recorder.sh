@@ -55,6 +55,8 @@ PY
 	run --sim --seed 1 --light -- "$tests/victim" write n=5 ex
 	is "ibv_wr_* builders" 5 "$(count "$posts")"
 	is "extended completion queues" 5 "$(count "$cqes")"
+	run --sim --seed 1 --light -- "$tests/victim" write n=5 ex busy
+	is "an extended queue that could not be destroyed" 5 "$(count "$cqes")"
 	for how in "" ex; do
 		# shellcheck disable=SC2086 # a word or none
 		run --sim --seed 1 --light -- "$tests/victim" write n=2 len=100 halves $how

@@ -76,6 +76,7 @@ static void take_rest(struct spool_reader *r)
 
 		ck_assert_uint_le(n, REC_RING_WORDS);
 		r->rest[i].n = n;
+		r->rest[i].at = tail;
 		r->rest[i].word = malloc((n + 1) * sizeof(uint64_t));
 		for (uint64_t k = 0; k < n; k++)
 			r->rest[i].word[k] = ring->word[(tail + k) & (REC_RING_WORDS - 1)];
@@ -185,6 +186,104 @@ START_TEST(held_record_gets_its_result_behind_those_inside)
 }
 END_TEST
 
+static uint64_t seq;
+static uint64_t test_seq(void)
+{
+	return seq;
+}
+
+/* The types of what stands in the rings, and its wr; how many. */
+static unsigned types(uint16_t type[8], uint64_t wr[8])
+{
+	struct spool_reader reader = {0};
+	struct rec pair[2];
+	unsigned n = 0;
+
+	take_rest(&reader);
+	ck_assert(spool_open(&reader, NULL, 0, false));
+	for (; n < 8 && spool_next(&reader, pair); n++) {
+		type[n] = pair[0].type;
+		wr[n] = pair[0].wr;
+	}
+	spool_close(&reader);
+	return n;
+}
+
+/* As a call that fails: it is put as if it went, taken back, and put with what it returned. */
+static void put_and_put_again(uint64_t wr)
+{
+	uint64_t mark = rec_mark();
+	union rec_words u;
+
+	rec_start(&u, REC_POST_RECV, 1);
+	u.r.wr = wr;
+	rec_put(&u);
+	rec_rewind(mark);
+	u.r.wr++;
+	rec_put(&u);
+	rec_commit();
+}
+
+static void *fails_at_once(void *arg)
+{
+	put_and_put_again(3);
+	return arg;
+}
+
+/* Also where the first call of a thread fails, which goes on in another's ring. */
+START_TEST(what_was_put_before_there_was_a_ring_can_be_taken_back)
+{
+	uint16_t type[8];
+	uint64_t wr[8];
+	pthread_t t;
+
+	ck_assert_int_eq(pthread_create(&t, NULL, fails_at_once, NULL), 0);
+	pthread_join(t, NULL);
+	ck_assert_int_eq(pthread_create(&t, NULL, fails_at_once, NULL), 0);
+	pthread_join(t, NULL);
+	ck_assert_uint_eq(types(type, wr), 2);
+	ck_assert(wr[0] == 4 && wr[1] == 4);
+	ck_assert_uint_gt(atomic_load(&rec_ring_at(0)->head), 8); /* both in one */
+}
+END_TEST
+
+START_TEST(what_waits_behind_a_held_record_can_be_taken_back)
+{
+	struct rec *outer = rec_begin_held(REC_CM_CALL, NULL);
+	uint16_t type[8];
+	uint64_t wr[8];
+
+	put_and_put_again(1);
+	put_and_put_again(5);
+	rec_commit_held(outer, 0);
+	ck_assert_uint_eq(types(type, wr), 3);
+	ck_assert(type[0] == REC_CM_CALL && wr[1] == 2 && wr[2] == 6);
+}
+END_TEST
+
+/* Its place among the devices' events is taken back with it, and told again. */
+START_TEST(what_is_put_again_has_its_place)
+{
+	uint64_t mark, wr[8];
+	uint16_t type[8];
+	union rec_words u;
+
+	rec_state.virtual_now = test_now;
+	rec_state.device_seq = test_seq;
+	seq = 7;
+	mark = rec_mark();
+	for (unsigned i = 0; i < 2; i++) {
+		rec_rewind(mark);
+		rec_start(&u, REC_POST_RECV, 1);
+		rec_put(&u);
+	}
+	rec_commit();
+	rec_state.virtual_now = rec_state.device_seq = NULL;
+	ck_assert_uint_eq(types(type, wr), 2);
+	ck_assert(type[0] == REC_AT && type[1] == REC_POST_RECV);
+}
+END_TEST
+
 /* Records that are alike in part, taken back, drained at any time: what is read is what was written. */
 #define WRITTEN 60000u
 START_TEST(what_is_read_is_what_was_written)
@@ -275,6 +374,31 @@ START_TEST(threads_have_rings_of_their_own)
 	}
 	ck_assert_uint_eq(written(), 11500);
 	ck_assert_uint_le(rec_ring_count(), 8);
+}
+END_TEST
+
+static pthread_barrier_t all;
+static void *one_of_many(void *arg)
+{
+	write_some(10);
+	pthread_barrier_wait(&all);
+	return arg;
+}
+
+START_TEST(simulated_threads_find_a_ring_without_one_that_drains)
+{
+	pthread_t t[12];
+
+	rec_state.sim = true;
+	ck_assert_int_eq(pthread_barrier_init(&all, NULL, 12), 0);
+	for (unsigned i = 0; i < 12; i++)
+		ck_assert_int_eq(pthread_create(&t[i], NULL, one_of_many, NULL), 0);
+	for (unsigned i = 0; i < 12; i++)
+		pthread_join(t[i], NULL);
+	rec_state.sim = false;
+	pthread_barrier_destroy(&all);
+	ck_assert_uint_eq(written(), 120);
+	ck_assert_uint_eq(lost(), 0);
 }
 END_TEST
 
@@ -484,6 +608,65 @@ START_TEST(the_counter_tells_the_time)
 }
 END_TEST
 
+/* A program is killed when its words are written, all of them or some, and before its ring says so. */
+START_TEST(what_is_in_the_spool_and_in_the_ring_is_read_once)
+{
+	uint64_t *word = malloc(20 * sizeof(*word));
+	union rec_words u = {.r = {.t_ns = 6, .type = REC_POST_RECV}};
+	uint8_t bytes[sizeof(struct rec_chunk) + 20 * sizeof(*word)];
+	struct rec_chunk c = {.magic = REC_CHUNK_MAGIC, .words = 20};
+	struct spool_reader r = {.rest[0] = {.word = word, .n = 20}};
+	struct rec pair[2];
+
+	ck_assert_ptr_nonnull(word);
+	memcpy(word, u.w, sizeof(u.w));
+	for (unsigned i = 8; i < 20; i++) /* each like that, and its wr one more */
+		word[i] = REC_PACKED | REC_NEAR | 1ull << 50 | (uint64_t)rec_like(&u) << 40 | 1u << 16 | 1;
+	memcpy(bytes, &c, sizeof(c));
+	memcpy(bytes + sizeof(c), word, (unsigned)_i * sizeof(*word));
+	ck_assert(spool_open(&r, bytes, sizeof(c) + (unsigned)_i * sizeof(*word) + (_i < 20 ? 3 : 0), false));
+	for (unsigned i = 0; i < 13; i++) {
+		ck_assert(spool_next(&r, pair));
+		ck_assert_uint_eq(pair[0].t_ns, 6 + i);
+		ck_assert_uint_eq(pair[0].wr, i);
+	}
+	ck_assert(!spool_next(&r, pair));
+	spool_close(&r);
+}
+END_TEST
+
+/* One request's records stay together, whatever another thread did meanwhile. */
+START_TEST(what_belongs_together_is_not_parted)
+{
+	static const struct rec of[2][3] = {
+		{{.t_ns = 10, .type = REC_SGE, .n = 1, .qpn = 1},
+		 {.t_ns = 30, .type = REC_SGE, .n = 2, .qpn = 1},
+		 {.t_ns = 50, .type = REC_POST_SEND, .n = 3, .qpn = 1}},
+		{{.t_ns = 20, .type = REC_SGE, .n = 1, .qpn = 2},
+		 {.t_ns = 40, .type = REC_POST_SEND, .n = 2, .qpn = 2},
+		 {.t_ns = 60, .type = REC_CQE, .qpn = 2}},
+	};
+	static const uint32_t qpn[] = {1, 1, 1, 2, 2, 2};
+	struct spool_reader r = {0};
+	uint8_t bytes[2048];
+	struct rec pair[2];
+	uint64_t before = 0;
+	size_t n = 0;
+
+	for (unsigned i = 0; i < 2; i++)
+		n += put_chunk(bytes + n, i, (const uint64_t *)(const void *)of[i], 3 * 8);
+	ck_assert(spool_open(&r, bytes, n, false));
+	for (unsigned i = 0; i < 6; i++) {
+		ck_assert(spool_next(&r, pair));
+		ck_assert_uint_eq(pair[0].qpn, qpn[i]);
+		ck_assert_uint_ge(pair[0].t_ns, before);
+		before = pair[0].t_ns;
+	}
+	ck_assert_uint_eq(before, 60);
+	spool_close(&r);
+}
+END_TEST
+
 START_TEST(spool_without_an_end_was_killed)
 {
 	struct vt_spool_result out;
@@ -602,14 +785,20 @@ Suite *vs_suite(void)
 	tcase_add_test(rings, drained_ring_takes_more);
 	tcase_add_test(rings, what_is_not_committed_can_be_taken_back);
 	tcase_add_test(rings, held_record_gets_its_result_behind_those_inside);
+	tcase_add_test(rings, what_was_put_before_there_was_a_ring_can_be_taken_back);
+	tcase_add_test(rings, what_waits_behind_a_held_record_can_be_taken_back);
+	tcase_add_test(rings, what_is_put_again_has_its_place);
 	tcase_add_loop_test(rings, what_is_read_is_what_was_written, 0, 4);
 	tcase_add_test(rings, threads_have_rings_of_their_own);
+	tcase_add_test(rings, simulated_threads_find_a_ring_without_one_that_drains);
 	tcase_add_loop_test(rules, rules_are_read, 0, sizeof(good) / sizeof(good[0]));
 	tcase_add_loop_test(rules, wrong_rules_are_explained, 0, sizeof(bad) / sizeof(bad[0]));
 	tcase_add_checked_fixture(spools, setup, teardown);
 	tcase_set_timeout(spools, 60); /* a busy machine, and a sanitizer */
 	tcase_set_timeout(rings, 60);
 	tcase_add_test(spools, records_of_all_threads_are_put_in_order);
+	tcase_add_test(spools, what_belongs_together_is_not_parted);
+	tcase_add_loop_test(spools, what_is_in_the_spool_and_in_the_ring_is_read_once, 0, 21);
 	tcase_add_test(spools, ticks_become_nanoseconds);
 	tcase_add_test(spools, the_counter_tells_the_time);
 	tcase_add_test(spools, full_disk_is_told_of);

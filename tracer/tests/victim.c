@@ -9,7 +9,8 @@
  * Mistakes: pd lpd (a region in another PD), dereg ldereg (a region that is gone), late (receives after the sends),
  * destroy, error (the peer's queue pair, before the sends), flood (posts without waiting), recvflood, unsignaled,
  * noarm, sges (one more than it may), err (own queue pair to ERR), nopoll (the peer does not poll), exit (without
- * cleaning up). Not mistakes: ex (extended CQs and ibv_wr_*), halves (a request's buffer is two SGEs), fork.
+ * cleaning up), busy (a CQ is destroyed that is in use). Not mistakes: ex (extended CQs and ibv_wr_*), halves (a
+ * request's buffer is two SGEs), fork.
  */
 #include <errno.h>
 #include <infiniband/verbs.h>
@@ -333,6 +334,8 @@ static void mistakes(void)
 		(void)ibv_dereg_mr(a.mr);
 	if (told("destroy"))
 		(void)ibv_destroy_qp(b.qp);
+	if (told("busy"))
+		(void)ibv_destroy_cq(a.cq);
 	if (told("error"))
 		(void)ibv_modify_qp(b.qp, &err, IBV_QP_STATE);
 	if (told("err"))
