@@ -65,7 +65,9 @@ static struct seen read_all(const uint8_t *data, size_t size)
 	}
 	s.opened = true;
 	while ((ret = vs_capture_next(c, &f, &err)) == 1) {
-		require(f.number == ++s.frames && f.wirelen >= f.caplen && err.text[0] == '\0');
+		/* What is no packet has a number, too, in a pcapng. */
+		require(f.number > s.frames && f.wirelen >= f.caplen && err.text[0] == '\0');
+		s.frames = f.number;
 		mix(&s, &f.time_ns, sizeof(f.time_ns));
 		mix(&s, &f.wirelen, sizeof(f.wirelen));
 		mix(&s, &f.ethertype, sizeof(f.ethertype));
@@ -76,7 +78,7 @@ static struct seen read_all(const uint8_t *data, size_t size)
 	require(vs_capture_stats(c).frames == s.frames);
 	if (ret != 0) {
 		check_line(&err);
-		require(err.frame == s.frames + 1);
+		require(err.frame > s.frames);
 	}
 	require(vs_capture_next_pkt(c, &f, &p, 0, &again) == ret && strcmp(again.text, err.text) == 0);
 	vs_capture_close(c);
