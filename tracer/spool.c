@@ -203,7 +203,8 @@ static void how_it_ended(struct spool *s, const struct left *l, uint64_t unwritt
 		snprintf(text, cap,
 			 "the program was killed, or left without exit(3): what it did not yet publish is missing");
 	else if (s->out->lost > 0)
-		snprintf(text, cap, "%llu records are missing: the program called faster than could be written",
+		snprintf(text, cap,
+			 "%llu records are missing: the program called, or began threads, faster than could be written",
 			 (unsigned long long)s->out->lost);
 	else
 		text[0] = '\0';

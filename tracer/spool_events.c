@@ -273,8 +273,12 @@ static void own(struct spool *s, const struct rec *r)
 		PUT(s, r, VS_EV_REC_CLOCK, r->a[0]);
 		break;
 	case REC_LOST:
-		PUT(s, r, VS_EV_REC_LOST, r->a[0],
-		    text_arg("the ring was full: the program called faster than could be written"));
+		if (r->a[0] > r->a[1])
+			PUT(s, r, VS_EV_REC_LOST, r->a[0] - r->a[1],
+			    text_arg("the ring was full: the program called faster than could be written"));
+		if (r->a[1] > 0)
+			PUT(s, r, VS_EV_REC_LOST, r->a[1],
+			    text_arg("threads began that no ring was ready for: more at once than are kept ready"));
 		break;
 	default:
 		break;

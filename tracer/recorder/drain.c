@@ -46,7 +46,7 @@ static struct {
 	uint64_t written; /* words */
 	uint64_t started, looked_at, drained_at, clock_at, ticks_next;
 	uint64_t full; /* words that were in the fullest ring after the newest look */
-	uint64_t told_lost;
+	uint64_t told_lost, told_homeless;
 	int error;
 	uint64_t unwritten;
 } d = {.start = PTHREAD_MUTEX_INITIALIZER, .lock = PTHREAD_MUTEX_INITIALIZER, .fd = -1};
@@ -170,15 +170,17 @@ static void put_ticks(void)
 /* Inside the lock of draining. */
 static void drain(void)
 {
-	uint64_t n, now = rec_clock_ns(CLOCK_MONOTONIC);
+	uint64_t n, homeless, now = rec_clock_ns(CLOCK_MONOTONIC);
 
 	d.drained_at = now;
 	for (unsigned i = 0; i < rec_ring_count(); i++)
 		drain_ring(rec_ring_at(i), i);
+	homeless = rec_homeless(); /* first, so that it is no more than all */
 	n = lost();
 	if (n != d.told_lost)
-		put_own(REC_LOST, rec_clock_now(), n - d.told_lost, 0);
+		put_own(REC_LOST, rec_clock_now(), n - d.told_lost, homeless - d.told_homeless);
 	d.told_lost = n;
+	d.told_homeless = homeless;
 	if (!rec_state.sim && now - d.clock_at >= CLOCK_NS) {
 		put_own(REC_CLOCK, now, rec_clock_ns(CLOCK_REALTIME), 0);
 		d.clock_at = now;
@@ -291,7 +293,7 @@ static void after_fork_in_child(void)
 	d.fd = -1;
 	d.has_thread = false;
 	d.error = 0;
-	d.written = d.unwritten = d.told_lost = 0;
+	d.written = d.unwritten = d.told_lost = d.told_homeless = 0;
 	pthread_mutex_init(&d.lock, NULL);
 	pthread_mutex_init(&d.start, NULL);
 	atomic_store(&rec_state.on, 0); /* its first verb begins anew */

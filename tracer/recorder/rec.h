@@ -58,7 +58,7 @@ enum rec_type {
 	REC_AT,    /* a: events in the trace of the simulated devices, when what follows in this thread happened */
 	REC_CLOCK, /* a: CLOCK_REALTIME at t */
 	REC_TICKS, /* a: the counter at t */
-	REC_LOST,  /* a: how many records found a ring full, or none, since the last one */
+	REC_LOST,  /* a: how many records are lost since the last time, how many of them for want of a ring */
 	REC_FORK,  /* a: pid of the child */
 	REC_END,   /* a: words written, records lost */
 };
