@@ -39,9 +39,10 @@ $(OPENED): $(call obj,tracer/tests/opened.c)
 	@mkdir -p $(@D)
 	$(CC) $(OPT) $(SANFLAGS) $(LDFLAGS) -o $@ $^ -ldl
 
-check-trace-record: $(TRACER_BIN) $(RECORD_LIB) $(VERBS_LIB) $(CM_LIB) $(CLOCK_LIB) $(RUN_BIN) $(VICTIM) $(OPENED) $(B)/tests/test_record ## what vs-trace run records of programs of every kind
+check-trace-record: $(TRACER_BIN) $(RECORD_LIB) $(VERBS_LIB) $(CM_LIB) $(CLOCK_LIB) $(RUN_BIN) $(VICTIM) $(OPENED) $(B)/tests/test_record $(B)/tests/test_spool ## what vs-trace run records of programs of every kind
 	@scripts/deps.sh apps
 	@CK_VERBOSITY=normal $(B)/tests/test_record
+	@CK_VERBOSITY=normal $(B)/tests/test_spool
 	@tracer/tests/recorder.sh $(B)
 
 .PHONY: check-trace-record
@@ -72,8 +73,12 @@ bench-trace: $(TRACER_BIN) $(RECORD_LIB) $(VERBS_LIB) $(RUN_BIN) $(BENCH_RECORD)
 
 .PHONY: bench-trace
 
-CHECK_PROGRAMS += $(B)/tests/test_record
+CHECK_PROGRAMS += $(B)/tests/test_record $(B)/tests/test_spool
 
 $(B)/tests/test_record: $(B)/obj/tracer/tests/test_record.o $(B)/obj/tracer/recorder/ring.o $(B)/obj/tracer/recorder/clock.o $(B)/obj/transport/tests/runner.o $(TRACER_OBJS) $(LIBVS) $(LIBJUDGE) $(LIBWIRE)
+	@mkdir -p $(@D)
+	$(CC) $(OPT) $(SANFLAGS) $(LDFLAGS) -o $@ $^ $(shell pkg-config --libs check) $(LIBS_VS)
+
+$(B)/tests/test_spool: $(B)/obj/tracer/tests/test_spool.o $(B)/obj/transport/tests/runner.o $(TRACER_OBJS) $(LIBVS) $(LIBJUDGE) $(LIBWIRE)
 	@mkdir -p $(@D)
 	$(CC) $(OPT) $(SANFLAGS) $(LDFLAGS) -o $@ $^ $(shell pkg-config --libs check) $(LIBS_VS)
