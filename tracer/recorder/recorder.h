@@ -105,7 +105,6 @@ struct hooked {
 };
 #define HOOKED_MAX 64
 void rec_hook(struct ibv_context *context); /* replaces its operations unless that is done */
-void rec_unhook(struct ibv_context *context);
 extern struct hooked rec_hooks[HOOKED_MAX];
 extern struct ibv_context *_Atomic rec_hook_of[HOOKED_MAX]; /* NULL: from there on none */
 const struct hooked *rec_hooked_further(const struct ibv_context *context);

@@ -237,28 +237,37 @@ START_TEST(spool_without_an_end_was_killed)
 }
 END_TEST
 
+#define RING_BYTES (sizeof(struct rec_ring) + REC_RING_WORDS * sizeof(uint64_t))
+
+/* An empty ring, the caller's to free, beside a spool with one record of time 5. */
+static struct rec_ring *ring_and_spool(void)
+{
+	struct rec_ring *r = aligned_alloc(4096, RING_BYTES);
+
+	ck_assert_ptr_nonnull(r);
+	memset(r, 0, RING_BYTES);
+	r->magic = REC_MAGIC;
+	r->words = REC_RING_WORDS;
+	memset(&spool, 0, sizeof(spool));
+	spool.r[0] = (struct rec){.t_ns = 5, .type = REC_POST_SEND};
+	return r;
+}
+
 START_TEST(what_a_killed_program_had_in_its_ring_is_there)
 {
-	const size_t bytes = sizeof(struct rec_ring) + REC_RING_WORDS * sizeof(uint64_t);
-	struct rec_ring *r = aligned_alloc(4096, bytes);
+	struct rec_ring *r = ring_and_spool();
 	struct vt_spool_result out;
 	char err[512], how[160];
 	uint64_t last;
 	union rec_words u = {.r = {.t_ns = 6, .type = REC_POST_RECV}};
 
-	ck_assert_ptr_nonnull(r);
-	memset(r, 0, bytes);
-	memset(&spool, 0, sizeof(spool));
-	spool.r[0] = (struct rec){.t_ns = 5, .type = REC_POST_SEND};
-	r->magic = REC_MAGIC;
-	r->words = REC_RING_WORDS;
 	r->tail = REC_RING_WORDS - 3; /* over the end of the ring */
 	r->head = REC_RING_WORDS + 6;
 	for (unsigned i = 0; i < 8; i++)
 		r->word[(REC_RING_WORDS - 3 + i) & (REC_RING_WORDS - 1)] = u.w[i];
 	/* One like it, a nanosecond later. */
 	r->word[5] = REC_PACKED | (uint64_t)rec_like(&u) << 40 | 1;
-	put_file("rec-7-0.ring", r, bytes);
+	put_file("rec-7-0.ring", r, RING_BYTES);
 	ck_assert_int_eq(convert(1, &out, err), 1);
 	ck_assert_uint_eq(events(out.name, how, &last), 4);
 	ck_assert_uint_eq(last, 7);
@@ -270,23 +279,16 @@ END_TEST
 /* What a full disk took is told; what stands in a ring behind what is missing can't be read. */
 START_TEST(full_disk_is_told_of)
 {
-	const size_t bytes = sizeof(struct rec_ring) + REC_RING_WORDS * sizeof(uint64_t);
-	struct rec_ring *r = aligned_alloc(4096, bytes);
+	struct rec_ring *r = ring_and_spool();
 	struct vt_spool_result out;
 	char err[512], how[160];
 	uint64_t last;
 
-	ck_assert_ptr_nonnull(r);
-	memset(r, 0, bytes);
-	memset(&spool, 0, sizeof(spool));
-	spool.r[0] = (struct rec){.t_ns = 5, .type = REC_POST_SEND};
-	r->magic = REC_MAGIC;
-	r->words = REC_RING_WORDS;
 	r->head = 1;
 	r->word[0] = REC_PACKED | (uint64_t)rec_like((const union rec_words *)&spool.r[0]) << 40 | 1;
 	r->error = ENOSPC;
 	r->unwritten = 800;
-	put_file("rec-7-0.ring", r, bytes);
+	put_file("rec-7-0.ring", r, RING_BYTES);
 	ck_assert_int_eq(convert(1, &out, err), 1);
 	ck_assert_uint_eq(events(out.name, how, &last), 2);
 	ck_assert_ptr_nonnull(strstr(how, "the disk took no more"));
