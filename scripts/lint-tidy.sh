@@ -18,6 +18,16 @@ if [ ${#compiled[@]} != "$sources" ]; then
 fi
 analyze=() together=1 # the analyzer of 14 takes a va_list of another file for that of this one
 [ "$nodes" != 0 ] || analyze=('--checks=-clang-analyzer-*') together=8
-printf '%s\0' "${compiled[@]}" | xargs -0 -n "$together" -P "$jobs" clang-tidy --quiet "${analyze[@]}" -p "$(dirname "$db")" \
-	--extra-arg=-Xclang --extra-arg=-analyzer-config --extra-arg=-Xclang --extra-arg=max-nodes="$nodes" 2>&1 |
+
+# What each says comes whole: pieces of two lines that mix look like a finding.
+export db nodes
+some() { # options and files
+	local said rc=0
+	said=$(clang-tidy --quiet -p "$(dirname "$db")" --extra-arg=-Xclang --extra-arg=-analyzer-config --extra-arg=-Xclang \
+		--extra-arg=max-nodes="$nodes" "$@" 2>&1) || rc=$?
+	[ -z "$said" ] || printf '%s\n' "$said"
+	return $rc
+}
+export -f some
+printf '%s\0' "${compiled[@]}" | xargs -0 -n "$together" -P "$jobs" bash -c 'some "$@"' _ "${analyze[@]}" |
 	awk '/warnings? generated|^Suppressed |^Use -header-filter/ { next } { print; bad = 1 } END { exit bad }'
