@@ -211,11 +211,11 @@ static void how_it_ended(struct spool *s, const struct left *l, uint64_t unwritt
 }
 
 /* Those that are there take so many words each, and so do those that are not. */
-static uint64_t records_of(uint64_t words, uint64_t records, size_t bytes)
+static uint64_t records_of(uint64_t words, uint64_t records, uint64_t of_words)
 {
-	uint64_t each = records > 0 ? bytes / sizeof(uint64_t) / records : 0;
+	double each = records > 0 && of_words > 0 ? (double)of_words / (double)records : 8;
 
-	return words / (each > 0 ? each : 8);
+	return (uint64_t)((double)words / each);
 }
 
 static void write_all(struct spool *s, struct spool_reader *all, const struct left *l)
@@ -238,7 +238,7 @@ static void write_all(struct spool *s, struct spool_reader *all, const struct le
 		spool_record(s, r);
 	}
 	spool_merge_end(s);
-	unwritten = records_of(l->unwritten, n, all->n);
+	unwritten = records_of(l->unwritten, n, all->words);
 	s->out->lost += unwritten;
 	if (s->error == 0)
 		save(s);

@@ -45,15 +45,23 @@ void spool_record(struct spool *s, const struct rec *r);
 
 #define SPOOL_RINGS 256u
 
+struct spool_chunk { /* of words, as far as it is read */
+	const uint8_t *at;
+	size_t left; /* bytes */
+	bool squeezed;
+	uint32_t plain, run; /* words that are left of an item */
+	uint64_t first;      /* of a run */
+};
+
 struct spool_ring { /* one, as far as it is read */
 	uint32_t ring;
-	size_t scan;         /* where in the spool its next chunk is looked for */
-	const uint8_t *from; /* in the chunk that is read */
-	size_t left;         /* words of it */
+	size_t scan; /* where in the spool its next chunk is looked for */
+	struct spool_chunk chunk;
 	size_t rest, n_rest; /* words of what a killed program had in it */
 	union rec_words like[REC_LIKE];
 	bool has[REC_LIKE];
-	uint64_t t; /* of the newest record, as it stands there */
+	uint64_t t;     /* of the newest record, as it stands there */
+	uint64_t again; /* the word that says how the next one is different, if it is the same once more; or 0 */
 	struct rec next;
 	bool has_next;
 };
@@ -70,6 +78,7 @@ struct spool_reader {
 	} rest[SPOOL_RINGS]; /* to be set before spool_open: what rings hold that is not in the spool */
 	const uint8_t *at;   /* the chunks */
 	size_t n;
+	uint64_t words; /* of rings in them */
 	bool in_ticks;
 	struct spool_look *look;
 	size_t n_looks;

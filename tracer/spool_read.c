@@ -11,42 +11,88 @@
 
 /* ---- words of one ring ---- */
 
-static bool next_chunk(const struct spool_reader *r, struct spool_ring *g)
+/* The chunk at `at`, or what is there of one that is cut off, and where the next one is. False: there is none. */
+static bool chunk_at(const struct spool_reader *r, size_t *at, struct rec_chunk *c, struct spool_chunk *chunk)
 {
-	struct rec_chunk c;
+	size_t left, bytes;
 
-	while (g->scan + sizeof(c) <= r->n) {
-		size_t left = r->n - g->scan - sizeof(c);
+	if (r->n - *at < sizeof(*c))
+		return false;
+	memcpy(c, r->at + *at, sizeof(*c));
+	if (c->magic != REC_CHUNK_MAGIC && c->magic != REC_SQUEEZED_MAGIC)
+		return false; /* damaged: where the next one begins can't be known */
+	left = r->n - *at - sizeof(*c);
+	bytes = c->magic == REC_SQUEEZED_MAGIC ? c->bytes : (size_t)c->words * sizeof(uint64_t);
+	*chunk = (struct spool_chunk){.at = r->at + *at + sizeof(*c),
+				      .left = bytes < left ? bytes : left,
+				      .squeezed = c->magic == REC_SQUEEZED_MAGIC};
+	*at = bytes < left ? *at + sizeof(*c) + bytes : r->n;
+	return true;
+}
 
-		memcpy(&c, r->at + g->scan, sizeof(c));
-		if (c.magic != REC_CHUNK_MAGIC)
-			break; /* damaged: where the next one begins can't be known */
-		if (c.words < left / sizeof(uint64_t))
-			left = (size_t)c.words * sizeof(uint64_t);
-		g->from = r->at + g->scan + sizeof(c);
-		g->left = left / sizeof(uint64_t);
-		g->scan += sizeof(c) + g->left * sizeof(uint64_t);
-		if (g->left < c.words)
-			g->scan = r->n; /* cut off */
-		if (c.ring == g->ring && g->left > 0)
-			return true;
+static bool take(struct spool_chunk *c, void *to, size_t n)
+{
+	if (c->left < n) {
+		c->left = 0;
+		return false;
 	}
-	g->scan = r->n;
-	g->left = 0;
-	return false;
+	memcpy(to, c->at, n);
+	c->at += n;
+	c->left -= n;
+	return true;
+}
+
+static bool word_of_run(struct spool_chunk *c, uint64_t *w)
+{
+	uint16_t low;
+
+	if (!take(c, &low, sizeof(low)))
+		return false;
+	c->run--;
+	*w = (c->first & ~(uint64_t)UINT16_MAX) | low;
+	return true;
+}
+
+/* False: at its end, or where it is damaged. */
+static bool word_of(struct spool_chunk *c, uint64_t *w)
+{
+	uint16_t head;
+
+	if (c->run > 0)
+		return word_of_run(c, w);
+	if (c->squeezed && c->plain == 0) {
+		if (!take(c, &head, sizeof(head)) || (head & REC_ITEM_MAX) == 0) {
+			c->left = 0;
+			return false;
+		}
+		c->plain = (head & REC_ITEM_RUN) != 0 ? 1 : head;
+		c->run = (head & REC_ITEM_RUN) != 0 ? (head & REC_ITEM_MAX) - 1 : 0;
+		if (!take(c, w, sizeof(*w)))
+			return false;
+		c->first = *w;
+		c->plain--;
+		return true;
+	}
+	c->plain -= c->squeezed;
+	return take(c, w, sizeof(*w));
 }
 
 static bool next_word(const struct spool_reader *r, struct spool_ring *g, uint64_t *w)
 {
-	if (g->left == 0 && !next_chunk(r, g)) {
-		if (g->rest == g->n_rest)
-			return false;
-		*w = r->rest[g->ring].word[g->rest++];
-		return true;
+	struct rec_chunk c;
+
+	while (g->chunk.left == 0 || !word_of(&g->chunk, w)) {
+		do
+			if (!chunk_at(r, &g->scan, &c, &g->chunk)) {
+				g->scan = r->n;
+				g->chunk.left = 0;
+				if (g->rest == g->n_rest)
+					return false;
+				*w = r->rest[g->ring].word[g->rest++];
+				return true;
+			}
+		while (c.ring != g->ring);
 	}
-	memcpy(w, g->from, sizeof(*w));
-	g->from += sizeof(*w);
-	g->left--;
 	return true;
 }
 
@@ -103,6 +149,7 @@ static bool unpack(const struct spool_reader *r, struct spool_ring *g, uint64_t 
 {
 	union rec_words *like = &g->like[first >> 40 & (REC_LIKE - 1)];
 	const bool near = (first & REC_NEAR) != 0;
+	const uint64_t time = near ? UINT16_MAX : UINT32_MAX;
 	const int16_t by = (int16_t)(first >> 16 & UINT16_MAX);
 
 	if (!g->has[like - g->like])
@@ -115,8 +162,11 @@ static bool unpack(const struct spool_reader *r, struct spool_ring *g, uint64_t 
 		else if (!next_word(r, g, &like->w[i]))
 			return false;
 	}
-	like->w[0] = g->t + (first & (near ? UINT16_MAX : UINT32_MAX));
+	like->w[0] = g->t + (first & time);
 	*u = *like;
+	g->again = 0;
+	if ((first >> REC_AGAIN_SHIFT & REC_AGAIN_MAX) > 0 && (near || (first & REC_WORDS) == 0))
+		g->again = (first & ~time) - (1ull << REC_AGAIN_SHIFT);
 	return true;
 }
 
@@ -135,9 +185,9 @@ static void advance(const struct spool_reader *r, struct spool_ring *g)
 {
 	const uint64_t before = g->next.t_ns;
 	union rec_words u;
-	uint64_t first;
+	uint64_t first = g->again;
 
-	g->has_next = next_word(r, g, &first) &&
+	g->has_next = (first != 0 || next_word(r, g, &first)) &&
 		      ((first & REC_PACKED) != 0 ? unpack(r, g, first, &u) : whole(r, g, first, &u));
 	if (!g->has_next)
 		return;
@@ -169,21 +219,21 @@ static void begin(struct spool_reader *r, uint32_t ring, uint64_t stand)
 /* How many words of each stand in it. */
 static void words_of(const struct spool_reader *r, uint64_t n[SPOOL_RINGS])
 {
+	struct spool_chunk chunk;
 	struct rec_chunk c;
+	size_t at = 0;
+	uint64_t w;
 
 	for (uint32_t i = 0; i < SPOOL_RINGS; i++)
 		n[i] = 0;
-	for (size_t at = 0; at + sizeof(c) <= r->n;) {
-		uint64_t left = (r->n - at - sizeof(c)) / sizeof(uint64_t);
-
-		memcpy(&c, r->at + at, sizeof(c));
-		if (c.magic != REC_CHUNK_MAGIC)
-			return;
-		if (c.ring < SPOOL_RINGS)
-			n[c.ring] += c.words < left ? c.words : left;
-		if (c.words > left)
-			return;
-		at += sizeof(c) + (size_t)c.words * sizeof(uint64_t);
+	while (chunk_at(r, &at, &c, &chunk)) {
+		if (c.ring >= SPOOL_RINGS)
+			continue;
+		if (at < r->n || !chunk.squeezed)
+			n[c.ring] += at < r->n ? c.words : chunk.left / sizeof(w);
+		else
+			while (chunk.left > 0 && word_of(&chunk, &w))
+				n[c.ring]++;
 	}
 }
 
@@ -194,6 +244,9 @@ void spool_rewind(struct spool_reader *r)
 	r->n_rings = 0;
 	r->within = NULL;
 	words_of(r, n);
+	r->words = 0;
+	for (uint32_t i = 0; i < SPOOL_RINGS; i++)
+		r->words += n[i];
 	for (uint32_t i = 0; i < SPOOL_RINGS; i++)
 		if (n[i] > 0 || r->rest[i].n > 0)
 			begin(r, i, n[i]);

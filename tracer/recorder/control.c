@@ -36,14 +36,14 @@ EXPORT struct ibv_context *ibv_open_device(struct ibv_device *device)
 		return NULL;
 	}
 	(void)rec_on();
-	if (rec_inject_rules != 0)
+	if (rec_state.rules != 0)
 		in = rec_inject(CALL_OPEN_DEVICE, NULL);
 	if (in.verdict == INJECT_FAIL) {
 		errno = in.error;
 		return NULL;
 	}
 	c = real(device);
-	if (c != NULL && (rec_on() || rec_inject_rules != 0))
+	if (c != NULL && (rec_on() || rec_state.rules != 0))
 		rec_hook(c);
 	return c;
 }
@@ -131,8 +131,8 @@ static bool change_mr(struct ibv_pd *pd, size_t *length, unsigned *access)
 {
 	struct injection in = {0};
 
-	rec_hook(rec_on() || rec_inject_rules != 0 ? pd->context : NULL);
-	if (rec_inject_rules != 0)
+	rec_hook(rec_on() || rec_state.rules != 0 ? pd->context : NULL);
+	if (rec_state.rules != 0)
 		in = rec_inject(CALL_REG_MR, pd->context);
 	*length = (size_t)rec_inject_value(&in, FIELD_LENGTH, *length);
 	*access = (unsigned)rec_inject_value(&in, FIELD_ACCESS, *access);
@@ -201,7 +201,7 @@ EXPORT int ibv_dereg_mr(struct ibv_mr *mr)
 
 	if (!rec_real(&real, "ibv_dereg_mr"))
 		return ENOSYS;
-	if (rec_inject_rules != 0)
+	if (rec_state.rules != 0)
 		in = rec_inject(CALL_DEREG_MR, mr->context);
 	r = rec_on() ? rec_begin_held(REC_DEREG_MR, mr->context) : NULL;
 	if (r != NULL)
@@ -239,9 +239,9 @@ EXPORT struct ibv_cq *ibv_create_cq(struct ibv_context *context, int cqe, void *
 
 	if (!rec_real(&real, "ibv_create_cq"))
 		return NULL;
-	if (rec_on() || rec_inject_rules != 0)
+	if (rec_on() || rec_state.rules != 0)
 		rec_hook(context);
-	if (rec_inject_rules != 0)
+	if (rec_state.rules != 0)
 		in = rec_inject(CALL_CREATE_CQ, context);
 	cqe = (int)rec_inject_value(&in, FIELD_CQE, (uint64_t)cqe);
 	if (in.verdict == INJECT_FAIL)
@@ -259,7 +259,7 @@ struct ibv_cq_ex *rec_create_cq_ex(struct ibv_context *context, struct ibv_cq_in
 	struct injection in = {0};
 	struct ibv_cq_ex *cq = NULL;
 
-	if (rec_inject_rules != 0)
+	if (rec_state.rules != 0)
 		in = rec_inject(CALL_CREATE_CQ, context);
 	a.cqe = (uint32_t)rec_inject_value(&in, FIELD_CQE, a.cqe);
 	if (in.verdict == INJECT_FAIL)
@@ -353,7 +353,7 @@ EXPORT struct ibv_srq *ibv_create_srq(struct ibv_pd *pd, struct ibv_srq_init_att
 
 	if (!rec_real(&real, "ibv_create_srq"))
 		return NULL;
-	if (rec_on() || rec_inject_rules != 0)
+	if (rec_on() || rec_state.rules != 0)
 		rec_hook(pd->context);
 	srq = real(pd, attr);
 	created_srq(pd->context, &attr->attr, srq);
@@ -379,7 +379,7 @@ EXPORT struct ibv_ah *ibv_create_ah(struct ibv_pd *pd, struct ibv_ah_attr *attr)
 
 	if (!rec_real(&real, "ibv_create_ah"))
 		return NULL;
-	if (rec_inject_rules != 0)
+	if (rec_state.rules != 0)
 		in = rec_inject(CALL_CREATE_AH, pd->context);
 	if (rec_inject_touches(&in, FIELD_DGID))
 		a.grh.dgid.raw[15] = (uint8_t)rec_inject_value(&in, FIELD_DGID, a.grh.dgid.raw[15]);

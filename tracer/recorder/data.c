@@ -293,7 +293,7 @@ REC_RARE static int post_sends(const struct hooked *h, struct ibv_qp *qp, struct
 	uint64_t mark;
 	int rc;
 
-	if (rec_inject_rules != 0)
+	if (rec_state.rules != 0)
 		return send_injected(h, qp, wr, bad);
 	if (!rec_on())
 		return h->ops.post_send(qp, wr, bad);
@@ -318,20 +318,19 @@ REC_RARE static void record_failed_send(uint64_t mark, uint8_t ctx, const struct
 
 int rec_post_send(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad)
 {
-	const struct hooked *h = rec_hooked(qp->context);
 	union rec_words u;
 	uint64_t mark;
 	int rc;
 
-	if (!REC_USUALLY(rec_plainly() && wr != NULL && wr->next == NULL && wr->num_sge == 1 &&
+	if (!REC_USUALLY(rec_plainly(qp->context) && wr != NULL && wr->next == NULL && wr->num_sge == 1 &&
 			 qp->qp_type != IBV_QPT_UD && rec_state.payload == 0))
-		return post_sends(h, qp, wr, bad);
+		return post_sends(rec_hooked(qp->context), qp, wr, bad);
 	mark = rec_mark();
-	start_send(&u, h->index, qp, wr, 0);
+	start_send(&u, REC_FIRST, qp, wr, 0);
 	rec_put(&u);
-	rc = h->ops.post_send(qp, wr, bad);
+	rc = rec_state.post_send(qp, wr, bad);
 	if (!REC_USUALLY(rc == 0))
-		record_failed_send(mark, h->index, qp, wr, rc);
+		record_failed_send(mark, REC_FIRST, qp, wr, rc);
 	rec_commit();
 	return rc;
 }
@@ -350,13 +349,13 @@ static void record_recvs(const struct receiver *x, uint8_t ctx, const struct ibv
 }
 
 /* Several, or with rules, or not recorded at all. */
-REC_RARE static int post_recvs(const struct receiver *x, const struct hooked *h, struct ibv_recv_wr *wr,
-			       struct ibv_recv_wr **bad)
+static int post_recvs(const struct receiver *x, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad)
 {
+	const struct hooked *h = rec_hooked(x->context);
 	uint64_t mark;
 	int rc;
 
-	if (rec_inject_rules != 0)
+	if (rec_state.rules != 0)
 		return recv_injected(x, h, wr, bad);
 	if (!rec_on())
 		return x->post(x->queue, wr, bad, h);
@@ -371,10 +370,24 @@ REC_RARE static int post_recvs(const struct receiver *x, const struct hooked *h,
 	return rc;
 }
 
-/* One with one SGE, as most programs post them. */
-REC_INLINE bool is_simple_recv(const struct ibv_recv_wr *wr)
+REC_RARE static int post_recvs_of_qp(struct ibv_qp *qp, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad)
 {
-	return REC_USUALLY(rec_plainly() && wr != NULL && wr->next == NULL && wr->num_sge == 1);
+	const struct receiver x = {REC_POST_RECV, CALL_POST_RECV, qp, qp->context, qp->qp_num, real_recv};
+
+	return post_recvs(&x, wr, bad);
+}
+
+REC_RARE static int post_recvs_of_srq(struct ibv_srq *srq, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad)
+{
+	const struct receiver x = {REC_POST_SRQ_RECV, CALL_POST_SRQ_RECV, srq, srq->context, 0, real_srq_recv};
+
+	return post_recvs(&x, wr, bad);
+}
+
+/* One with one SGE, as most programs post them. */
+REC_INLINE bool is_simple_recv(const struct ibv_context *context, const struct ibv_recv_wr *wr)
+{
+	return REC_USUALLY(rec_plainly(context) && wr != NULL && wr->next == NULL && wr->num_sge == 1);
 }
 
 REC_RARE static void record_failed_recv(uint64_t mark, enum rec_type type, uint8_t ctx, uint32_t qpn,
@@ -389,117 +402,147 @@ REC_RARE static void record_failed_recv(uint64_t mark, enum rec_type type, uint8
 
 int rec_post_recv(struct ibv_qp *qp, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad)
 {
-	const struct hooked *h = rec_hooked(qp->context);
 	union rec_words u;
 	uint64_t mark;
 	int rc;
 
-	if (!is_simple_recv(wr))
-		return post_recvs(
-			&(struct receiver){REC_POST_RECV, CALL_POST_RECV, qp, qp->context, qp->qp_num, real_recv}, h,
-			wr, bad);
+	if (!is_simple_recv(qp->context, wr))
+		return post_recvs_of_qp(qp, wr, bad);
 	mark = rec_mark();
-	start_recv(&u, REC_POST_RECV, h->index, qp->qp_num, wr, 0);
+	start_recv(&u, REC_POST_RECV, REC_FIRST, qp->qp_num, wr, 0);
 	rec_put(&u);
-	rc = h->ops.post_recv(qp, wr, bad);
+	rc = rec_state.post_recv(qp, wr, bad);
 	if (!REC_USUALLY(rc == 0))
-		record_failed_recv(mark, REC_POST_RECV, h->index, qp->qp_num, wr, rc);
+		record_failed_recv(mark, REC_POST_RECV, REC_FIRST, qp->qp_num, wr, rc);
 	rec_commit();
 	return rc;
 }
 
 int rec_post_srq_recv(struct ibv_srq *srq, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad)
 {
-	const struct hooked *h = rec_hooked(srq->context);
 	union rec_words u;
 	uint64_t mark;
 	int rc;
 
-	if (!is_simple_recv(wr))
-		return post_recvs(
-			&(struct receiver){REC_POST_SRQ_RECV, CALL_POST_SRQ_RECV, srq, srq->context, 0, real_srq_recv},
-			h, wr, bad);
+	if (!is_simple_recv(srq->context, wr))
+		return post_recvs_of_srq(srq, wr, bad);
 	mark = rec_mark();
-	start_recv(&u, REC_POST_SRQ_RECV, h->index, 0, wr, 0);
+	start_recv(&u, REC_POST_SRQ_RECV, REC_FIRST, 0, wr, 0);
 	rec_put(&u);
-	rc = h->ops.post_srq_recv(srq, wr, bad);
+	rc = rec_state.post_srq_recv(srq, wr, bad);
 	if (!REC_USUALLY(rc == 0))
-		record_failed_recv(mark, REC_POST_SRQ_RECV, h->index, 0, wr, rc);
+		record_failed_recv(mark, REC_POST_SRQ_RECV, REC_FIRST, 0, wr, rc);
 	rec_commit();
 	return rc;
 }
 
 /* ---- polling ---- */
 
-/* Empty polls are counted, for each of the queues that a thread polled last; another thread may have destroyed it
- * since. */
+/* Those that a thread polled last, beside the one in rec_state. */
 #define QUEUES 16
-static _Thread_local struct {
-	const struct ibv_cq *cq; /* nothing to look into */
-	uint64_t n;
-	uint32_t number;
-	uint8_t ctx;
-} empty[QUEUES] __attribute__((tls_model("initial-exec")));
+static _Thread_local struct rec_queue queues[QUEUES] __attribute__((tls_model("initial-exec")));
 
-static unsigned place(const struct ibv_cq *cq)
+REC_INLINE bool is_poller(void)
 {
-	return ((uintptr_t)cq >> 6 ^ (uintptr_t)cq >> 12) % QUEUES;
+	return atomic_load_explicit(&rec_state.poller, memory_order_relaxed) == __builtin_thread_pointer();
+}
+
+REC_INLINE struct rec_queue *place(const struct ibv_cq *cq)
+{
+	return &queues[((uintptr_t)cq >> 6 ^ (uintptr_t)cq >> 12) % QUEUES];
+}
+
+static void put_empty_polls(struct rec_queue *q, uint64_t now)
+{
+	const union rec_words u = {
+		.w = {now, rec_word1(REC_POLL_EMPTY, q->ctx, 0, 0), 0, 0, rec_pair(0, q->number), q->n}};
+
+	rec_put(&u);
+	q->n = 0;
+}
+
+/* In the place of another one, or as the one of rec_state. */
+REC_RARE static struct rec_queue *begin_queue(const struct ibv_cq *cq)
+{
+	struct rec_queue *q = place(cq);
+	void *nobody = NULL;
+
+	if (atomic_compare_exchange_strong(&rec_state.poller, &nobody, __builtin_thread_pointer())) {
+		q = &rec_state.polled;
+	} else if (q->n > 0) {
+		put_empty_polls(q, rec_time());
+		rec_commit();
+	}
+	*q = (struct rec_queue){cq, 0, rec_cq_number(cq), rec_context_index(cq->context)};
+	return q;
+}
+
+REC_INLINE struct rec_queue *queue_of(const struct ibv_cq *cq)
+{
+	if (REC_USUALLY(is_poller() && rec_state.polled.cq == cq))
+		return &rec_state.polled;
+	return place(cq)->cq == cq ? place(cq) : begin_queue(cq);
 }
 
 void rec_count_empty(const struct ibv_cq *cq)
 {
-	unsigned i = place(cq);
-
-	if (empty[i].cq != cq) {
-		if (empty[i].n > 0) {
-			const union rec_words u = {.w = {rec_time(), rec_word1(REC_POLL_EMPTY, empty[i].ctx, 0, 0), 0,
-							 0, rec_pair(0, empty[i].number), empty[i].n}};
-
-			rec_put(&u);
-			rec_commit();
-		}
-		empty[i].cq = cq;
-		empty[i].n = 0;
-		empty[i].number = rec_cq_number(cq);
-		empty[i].ctx = rec_context_index(cq->context);
-	}
-	empty[i].n++;
+	queue_of(cq)->n++;
 }
 
 uint64_t rec_empty_polls(const struct ibv_cq *cq)
 {
-	unsigned i = place(cq);
-	uint64_t n = empty[i].cq == cq ? empty[i].n : 0;
+	const struct rec_queue q = *queue_of(cq);
 
-	empty[i].n -= n;
-	return n;
+	if (is_poller() && rec_state.polled.cq == cq)
+		rec_no_poller();
+	else
+		place(cq)->n = 0;
+	return q.n;
 }
 
-void rec_put_empty_polls(uint64_t now, uint8_t ctx, const struct ibv_cq *cq)
+void rec_put_empty_polls(uint64_t now, const struct ibv_cq *cq)
 {
-	const uint64_t n = rec_empty_polls(cq);
-	const union rec_words u = {
-		.w = {now, rec_word1(REC_POLL_EMPTY, ctx, 0, 0), 0, 0, rec_pair(0, rec_cq_number(cq)), n}};
+	struct rec_queue *q = queue_of(cq);
 
-	if (n > 0)
-		rec_put(&u);
+	if (q->n > 0)
+		put_empty_polls(q, now);
+}
+
+/* Of `n`, how many behind the first are as different from the one before as that is: nearly always all. */
+REC_INLINE unsigned like_before(const struct ibv_wc *wc, unsigned n, uint64_t by)
+{
+	unsigned i;
+
+	for (i = 0; i < n; i++) {
+		const struct ibv_wc *a = &wc[(int)i - 1], *b = &wc[i];
+
+		if (b->wr_id - a->wr_id != by || b->status != a->status || b->opcode != a->opcode ||
+		    b->wc_flags != a->wc_flags || b->byte_len != a->byte_len || b->imm_data != a->imm_data ||
+		    b->qp_num != a->qp_num || b->vendor_err != a->vendor_err)
+			break;
+	}
+	return i > 0 ? i - 1 : 0;
 }
 
 /* Completions that one poll returns have one time. */
 static void record_completions(uint8_t ctx, const struct ibv_cq *cq, const struct ibv_wc *wc, int n)
 {
-	const uint32_t number = rec_cq_number(cq);
+	struct rec_queue *q = queue_of(cq);
 	const uint64_t now = rec_time();
 
-	rec_put_empty_polls(now, ctx, cq);
+	q->ctx = ctx; /* another context's queue may have been there before */
+	if (q->n > 0)
+		put_empty_polls(q, now);
 	for (int i = 0; i < n; i++) {
+		const uint64_t by = i > 0 ? wc[i].wr_id - wc[i - 1].wr_id : 0;
+		const unsigned run = i > 0 ? like_before(&wc[i], (unsigned)(n - i), by) : 0;
 		union rec_words u = {.w = {now, rec_word1(REC_CQE, ctx, 0, wc[i].qp_num), wc[i].wr_id,
 					   rec_pair((uint32_t)wc[i].status | (uint32_t)wc[i].opcode << 8 |
 							    (uint32_t)wc[i].wc_flags << 24,
 						    wc[i].byte_len),
-					   rec_pair(wc[i].imm_data, number), wc[i].vendor_err}};
+					   rec_pair(wc[i].imm_data, q->number), wc[i].vendor_err}};
 
-		rec_put(&u);
+		i += (int)rec_put_run(&u, run, by);
 	}
 	rec_commit();
 }
@@ -515,28 +558,45 @@ static void record_poll_fail(const struct ibv_cq *cq, int got)
 	rec_commit();
 }
 
-static void record_poll(const struct hooked *h, const struct ibv_cq *cq, const struct ibv_wc *wc, int got)
+REC_RARE static int recorded_poll(uint8_t ctx, const struct ibv_cq *cq, const struct ibv_wc *wc, int got)
 {
-	if (got == 0)
+	if (REC_USUALLY(got > 0))
+		record_completions(ctx, cq, wc, got);
+	else if (got == 0)
 		rec_count_empty(cq);
-	else if (got > 0)
-		record_completions(h->index, cq, wc, got);
 	else
 		record_poll_fail(cq, got);
+	return got;
 }
 
-int rec_poll_cq(struct ibv_cq *cq, int n, struct ibv_wc *wc)
+REC_RARE static int poll_of_any(struct ibv_cq *cq, int n, struct ibv_wc *wc)
 {
 	const struct hooked *h = rec_hooked(cq->context);
 	struct injection in = {0};
 	int got;
 
-	if (rec_inject_rules != 0)
+	if (rec_state.rules != 0)
 		in = rec_inject(CALL_POLL_CQ, cq->context);
-	got = in.verdict == INJECT_FAIL ? -in.error : in.verdict == INJECT_SKIP ? 0 : h->ops.poll_cq(cq, n, wc);
-	if (rec_on() && in.verdict != INJECT_SKIP)
-		record_poll(h, cq, wc, got);
-	return got;
+	if (in.verdict == INJECT_SKIP)
+		return 0;
+	got = in.verdict == INJECT_FAIL ? -in.error : h->ops.poll_cq(cq, n, wc);
+	return rec_on() ? recorded_poll(h->index, cq, wc, got) : got;
+}
+
+int rec_poll_cq(struct ibv_cq *cq, int n, struct ibv_wc *wc)
+{
+	struct rec_queue *q;
+	int got;
+
+	if (!REC_USUALLY(rec_plainly(cq->context)))
+		return poll_of_any(cq, n, wc);
+	q = queue_of(cq);
+	q->n++; /* before: in vain, it may sleep, and the caches forget */
+	got = rec_state.poll_cq(cq, n, wc);
+	if (got == 0)
+		return 0;
+	q->n--;
+	return recorded_poll(REC_FIRST, cq, wc, got);
 }
 
 int rec_req_notify_cq(struct ibv_cq *cq, int solicited_only)
@@ -546,7 +606,7 @@ int rec_req_notify_cq(struct ibv_cq *cq, int solicited_only)
 	struct rec *r;
 	int rc;
 
-	if (rec_inject_rules != 0)
+	if (rec_state.rules != 0)
 		in = rec_inject(CALL_REQ_NOTIFY_CQ, cq->context);
 	rc = in.verdict == INJECT_FAIL   ? in.error
 	     : in.verdict == INJECT_SKIP ? 0

@@ -9,6 +9,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <pthread.h>
+#include <semaphore.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,17 +22,15 @@
 #include "recorder.h"
 
 /*
- * A look costs little. Writing costs the program a processor, if it has them all, and is done for much at once: when a
- * ring is an eighth full, or after a while. Looks come so often that a ring is not fuller than a quarter, as fast as it
- * was filled.
+ * Emptying costs the program a processor, if it has them all: it is done when a thread asks for it, whose ring has
+ * become fuller than REC_MUCH, or after a while, which at first is short, since programs may be.
  */
-#define LOOK_NS 4000000u
-#define LOOK_MIN_NS 500000u
-#define MUCH (REC_RING_WORDS / 8)
-#define WHILE_NS 32000000u
+#define WHILE_NS 100000000u
+#define WHILE_MIN_NS 4000000u
 #define CLOCK_NS 1000000000u
 #define TICKS_NS 100000000u
-#define HIGH_FD 400 /* out of the way of programs that count on small numbers */
+#define SLICE 16384u /* words that are squeezed at once */
+#define HIGH_FD 400  /* out of the way of programs that count on small numbers */
 
 struct rec_state rec_state = {.dir_fd = -1};
 
@@ -39,13 +38,13 @@ static struct {
 	pthread_mutex_t start, lock; /* lock: of draining */
 	pthread_t thread;
 	bool has_thread, hooked;
-	atomic_bool stop;
+	atomic_bool stop, is_asked;
+	sem_t asked;
 	int fd;
 	dev_t dev;
 	ino_t ino;
 	uint64_t written; /* words */
-	uint64_t started, looked_at, drained_at, clock_at, ticks_next;
-	uint64_t full; /* words that were in the fullest ring after the newest look */
+	uint64_t started, clock_at, ticks_next;
 	uint64_t told_lost, told_homeless;
 	int error;
 	uint64_t unwritten;
@@ -106,18 +105,30 @@ static void put(struct iovec *v, int n)
 	}
 }
 
-static void put_chunk(uint32_t ring, const uint64_t *from, size_t n, const uint64_t *then, size_t n_then)
+static void put_chunk(const struct rec_chunk *c, const void *from, size_t n)
 {
-	struct rec_chunk chunk = {.magic = REC_CHUNK_MAGIC, .ring = ring, .words = n + n_then};
-	struct iovec v[3] = {{&chunk, sizeof(chunk)},
-			     {(void *)(uintptr_t)from, n * sizeof(*from)},
-			     {(void *)(uintptr_t)then, n_then * sizeof(*then)}};
+	struct iovec v[2] = {{(void *)(uintptr_t)c, sizeof(*c)}, {(void *)(uintptr_t)from, n}};
 
-	put(v, n_then > 0 ? 3 : 2);
+	put(v, 2);
 	if (d.error == 0)
-		d.written += n + n_then;
+		d.written += c->words;
 	else
-		d.unwritten += n + n_then;
+		d.unwritten += c->words;
+}
+
+static void put_words(uint32_t ring, const uint64_t *from, uint64_t n)
+{
+	static uint8_t squeezed[REC_SQUEEZED_MAX(SLICE)]; /* inside the lock of draining */
+
+	while (n > 0) {
+		struct rec_chunk c = {
+			.magic = REC_SQUEEZED_MAGIC, .ring = ring, .words = n < SLICE ? (uint32_t)n : SLICE};
+
+		c.bytes = (uint32_t)rec_squeeze(squeezed, from, c.words);
+		put_chunk(&c, squeezed, c.bytes);
+		from += c.words;
+		n -= c.words;
+	}
 }
 
 /* What can't be written is counted where it survives: in the ring. */
@@ -135,7 +146,8 @@ static void drain_ring(struct rec_ring *r, uint32_t number)
 	uint64_t first = n < REC_RING_WORDS - at ? n : REC_RING_WORDS - at;
 
 	if (n > 0) {
-		put_chunk(number, &r->word[at], first, r->word, n - first);
+		put_words(number, &r->word[at], first);
+		put_words(number, r->word, n - first);
 		atomic_store_explicit(&r->tail, head, memory_order_release);
 	}
 	if (d.error != 0)
@@ -153,9 +165,10 @@ static uint64_t lost(void)
 
 static void put_own(enum rec_type type, uint64_t t, uint64_t a0, uint64_t a1)
 {
-	union rec_words u = {.r = {.t_ns = t, .type = (uint16_t)type, .a = {a0, a1}}};
+	const union rec_words u = {.r = {.t_ns = t, .type = (uint16_t)type, .a = {a0, a1}}};
+	const struct rec_chunk c = {.magic = REC_CHUNK_MAGIC, .ring = REC_OWN, .words = 8};
 
-	put_chunk(REC_OWN, u.w, 8, NULL, 0);
+	put_chunk(&c, &u, sizeof(u));
 }
 
 /* What the counter shows: at first after ever longer times, so that there is always something to go by. */
@@ -172,7 +185,6 @@ static void drain(void)
 {
 	uint64_t n, homeless, now = rec_clock_ns(CLOCK_MONOTONIC);
 
-	d.drained_at = now;
 	for (unsigned i = 0; i < rec_ring_count(); i++)
 		drain_ring(rec_ring_at(i), i);
 	homeless = rec_homeless(); /* first, so that it is no more than all */
@@ -189,39 +201,6 @@ static void drain(void)
 		put_ticks();
 }
 
-/* Words in the fullest ring. */
-static uint64_t fullest(void)
-{
-	uint64_t most = 0;
-
-	for (unsigned i = 0; i < rec_ring_count(); i++) {
-		const struct rec_ring *r = rec_ring_at(i);
-		uint64_t n = atomic_load_explicit(&r->head, memory_order_relaxed) -
-			     atomic_load_explicit(&r->tail, memory_order_relaxed);
-
-		most = n > most ? n : most;
-	}
-	return most;
-}
-
-/* Inside the lock of draining. How long to wait until the next. */
-static uint64_t look(void)
-{
-	uint64_t now = rec_clock_ns(CLOCK_MONOTONIC), since = now - d.looked_at, full = fullest(), came, wait;
-
-	came = full > d.full ? full - d.full : 0;
-	if (full >= MUCH || now - d.drained_at >= WHILE_NS) {
-		drain();
-		full = 0;
-	}
-	d.looked_at = now;
-	d.full = full;
-	if (came == 0 || since > CLOCK_NS)
-		return LOOK_NS;
-	wait = since * (REC_RING_WORDS / 4 - full) / came;
-	return wait < LOOK_MIN_NS ? LOOK_MIN_NS : wait < LOOK_NS ? wait : LOOK_NS;
-}
-
 void rec_drain_soon(void)
 {
 	int saved = errno; /* the program's, as the call left it */
@@ -232,17 +211,34 @@ void rec_drain_soon(void)
 	errno = saved;
 }
 
+void rec_drain_ask(void)
+{
+	int saved = errno;
+
+	if (!atomic_exchange(&d.is_asked, true))
+		(void)sem_post(&d.asked);
+	errno = saved;
+}
+
+static void wait_until_asked(void)
+{
+	const uint64_t now = rec_clock_ns(CLOCK_MONOTONIC), since = now - d.started;
+	const uint64_t until = now + (since < WHILE_MIN_NS ? WHILE_MIN_NS : since < WHILE_NS ? since : WHILE_NS);
+	const struct timespec at = {(time_t)(until / 1000000000u), (long)(until % 1000000000u)};
+
+	(void)sem_clockwait(&d.asked, CLOCK_MONOTONIC, &at);
+	atomic_store(&d.is_asked, false);
+}
+
 static void *run(void *arg)
 {
 	(void)arg;
 	while (!atomic_load_explicit(&d.stop, memory_order_acquire)) {
-		struct timespec wait = {0, 0};
-
 		rec_rings_refill();
 		pthread_mutex_lock(&d.lock);
-		wait.tv_nsec = (long)look();
+		drain();
 		pthread_mutex_unlock(&d.lock);
-		(void)clock_nanosleep(CLOCK_MONOTONIC, 0, &wait, NULL);
+		wait_until_asked();
 	}
 	return NULL;
 }
@@ -254,6 +250,8 @@ static void start_thread(void)
 
 	sigfillset(&all);
 	atomic_store(&d.stop, false);
+	atomic_store(&d.is_asked, false);
+	(void)sem_init(&d.asked, 0, 0);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
 	d.has_thread = pthread_create(&d.thread, NULL, run, NULL) == 0;
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
@@ -288,6 +286,7 @@ static void after_fork_in_child(void)
 	if (atomic_load(&rec_state.on) < 0)
 		return; /* 0: another thread is about to begin, and will not in this process */
 	rec_rings_forget();
+	rec_no_poller();
 	if (d.fd >= 0 && still_ours())
 		close(d.fd);
 	d.fd = -1;
@@ -364,6 +363,7 @@ __attribute__((destructor)) static void end(void)
 	if (atomic_load(&rec_state.on) != 1)
 		return;
 	atomic_store(&d.stop, true);
+	rec_drain_ask();
 	if (d.has_thread)
 		pthread_join(d.thread, NULL);
 	pthread_mutex_lock(&d.lock);

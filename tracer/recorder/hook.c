@@ -10,17 +10,17 @@
 
 #include "recorder.h"
 
-struct hooked rec_hooks[HOOKED_MAX];
-struct ibv_context *_Atomic rec_hook_of[HOOKED_MAX];
+static struct hooked hooks[HOOKED_MAX];
+static struct ibv_context *_Atomic hook_of[HOOKED_MAX]; /* NULL: from there on none */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-const struct hooked *rec_hooked_further(const struct ibv_context *context)
+const struct hooked *rec_hooked(const struct ibv_context *context)
 {
 	for (unsigned i = 0; i < HOOKED_MAX; i++) {
-		const struct ibv_context *c = atomic_load_explicit(&rec_hook_of[i], memory_order_acquire);
+		const struct ibv_context *c = atomic_load_explicit(&hook_of[i], memory_order_acquire);
 
 		if (c == context)
-			return &rec_hooks[i];
+			return &hooks[i];
 		if (c == NULL)
 			break;
 	}
@@ -43,11 +43,18 @@ static void remember(struct hooked *h, struct ibv_context *context)
 	struct verbs_context *v = verbs_get_ctx(context);
 
 	h->context = context;
-	h->index = (uint8_t)(h - rec_hooks + 1);
+	h->index = (uint8_t)(h - hooks + 1);
 	h->ops = context->ops;
 	h->create_cq_ex = HAS(v, create_cq_ex) ? v->create_cq_ex : NULL;
 	h->create_qp_ex = HAS(v, create_qp_ex) ? v->create_qp_ex : NULL;
 	h->create_srq_ex = HAS(v, create_srq_ex) ? v->create_srq_ex : NULL;
+	if (h->index != REC_FIRST)
+		return;
+	rec_state.post_send = h->ops.post_send;
+	rec_state.post_recv = h->ops.post_recv;
+	rec_state.post_srq_recv = h->ops.post_srq_recv;
+	rec_state.poll_cq = h->ops.poll_cq;
+	atomic_store_explicit(&rec_state.context, context, memory_order_release);
 }
 
 static void replace(const struct hooked *h, struct ibv_context *context)
@@ -77,7 +84,7 @@ static void replace(const struct hooked *h, struct ibv_context *context)
 static int place_for(const struct ibv_context *context)
 {
 	for (int i = 0; i < HOOKED_MAX; i++)
-		if (rec_hook_of[i] == NULL || rec_hook_of[i] == context)
+		if (hook_of[i] == NULL || hook_of[i] == context)
 			return i;
 	return -1;
 }
@@ -91,9 +98,9 @@ void rec_hook(struct ibv_context *context)
 	pthread_mutex_lock(&lock);
 	i = context->ops.post_send != rec_post_send ? place_for(context) : -1;
 	if (i >= 0) {
-		remember(&rec_hooks[i], context);
-		atomic_store_explicit(&rec_hook_of[i], context, memory_order_release);
-		replace(&rec_hooks[i], context);
+		remember(&hooks[i], context);
+		atomic_store_explicit(&hook_of[i], context, memory_order_release);
+		replace(&hooks[i], context);
 	}
 	pthread_mutex_unlock(&lock);
 	if (i >= 0)

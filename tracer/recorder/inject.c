@@ -14,7 +14,6 @@
 
 #define RULES 32
 
-unsigned rec_inject_rules;
 static struct rec_rule rules[RULES];
 static _Atomic uint64_t calls[CALL_COUNT];
 
@@ -22,8 +21,8 @@ void rec_inject_read(void)
 {
 	const char *text = getenv("VS_INJECT"), *node = getenv("VS_NODE"), *end;
 
-	rec_inject_rules = 0;
-	for (; text != NULL && *text != '\0' && rec_inject_rules < RULES; text = *end != '\0' ? end + 1 : end) {
+	rec_state.rules = 0;
+	for (; text != NULL && *text != '\0' && rec_state.rules < RULES; text = *end != '\0' ? end + 1 : end) {
 		char line[128], why[512], *rule = line, *at;
 
 		end = strchr(text, '\n');
@@ -39,8 +38,8 @@ void rec_inject_read(void)
 		}
 		if (rule[0] == '\0')
 			continue;
-		if (rec_rule_parse(rule, &rules[rec_inject_rules], why, sizeof(why)))
-			rec_inject_rules++;
+		if (rec_rule_parse(rule, &rules[rec_state.rules], why, sizeof(why)))
+			rec_state.rules++;
 		else
 			fprintf(stderr, "vs-record: VS_INJECT: \"%s\": %s\n", rule, why);
 	}
@@ -82,7 +81,7 @@ struct injection rec_inject(enum rec_call call, const struct ibv_context *contex
 	struct injection in = {0};
 	uint64_t n = atomic_fetch_add(&calls[call], 1) + 1;
 
-	for (unsigned i = 0; i < rec_inject_rules; i++) {
+	for (unsigned i = 0; i < rec_state.rules; i++) {
 		const struct rec_rule *r = &rules[i];
 
 		if (r->call != call || n < r->from || n > r->to)
@@ -96,7 +95,7 @@ struct injection rec_inject(enum rec_call call, const struct ibv_context *contex
 
 bool rec_inject_touches(const struct injection *in, enum rec_field field)
 {
-	for (unsigned i = 0; in->rules != 0 && i < rec_inject_rules; i++)
+	for (unsigned i = 0; in->rules != 0 && i < rec_state.rules; i++)
 		if ((in->rules & 1ull << i) != 0 && rules[i].field == field)
 			return true;
 	return false;
@@ -104,7 +103,7 @@ bool rec_inject_touches(const struct injection *in, enum rec_field field)
 
 uint64_t rec_inject_value(const struct injection *in, enum rec_field field, uint64_t v)
 {
-	for (unsigned i = 0; in->rules != 0 && i < rec_inject_rules; i++) {
+	for (unsigned i = 0; in->rules != 0 && i < rec_state.rules; i++) {
 		if ((in->rules & 1ull << i) == 0 || rules[i].field != field)
 			continue;
 		v = rules[i].op == '+' ? v + rules[i].value : rules[i].op == '^' ? v ^ rules[i].value : rules[i].value;

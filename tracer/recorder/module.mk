@@ -75,10 +75,10 @@ bench-trace: $(TRACER_BIN) $(RECORD_LIB) $(VERBS_LIB) $(RUN_BIN) $(BENCH_RECORD)
 
 CHECK_PROGRAMS += $(B)/tests/test_record $(B)/tests/test_spool
 
-$(B)/tests/test_record: $(B)/obj/tracer/tests/test_record.o $(B)/obj/tracer/recorder/ring.o $(B)/obj/tracer/recorder/clock.o $(B)/obj/transport/tests/runner.o $(TRACER_OBJS) $(LIBVS) $(LIBJUDGE) $(LIBWIRE)
+$(B)/tests/test_record: $(B)/obj/tracer/tests/test_record.o $(B)/obj/tracer/recorder/ring.o $(B)/obj/tracer/recorder/clock.o $(B)/obj/tracer/recorder/squeeze.o $(B)/obj/transport/tests/runner.o $(TRACER_OBJS) $(LIBVS) $(LIBJUDGE) $(LIBWIRE)
 	@mkdir -p $(@D)
 	$(CC) $(OPT) $(SANFLAGS) $(LDFLAGS) -o $@ $^ $(shell pkg-config --libs check) $(LIBS_VS)
 
-$(B)/tests/test_spool: $(B)/obj/tracer/tests/test_spool.o $(B)/obj/transport/tests/runner.o $(TRACER_OBJS) $(LIBVS) $(LIBJUDGE) $(LIBWIRE)
+$(B)/tests/test_spool: $(B)/obj/tracer/tests/test_spool.o $(B)/obj/tracer/recorder/squeeze.o $(B)/obj/transport/tests/runner.o $(TRACER_OBJS) $(LIBVS) $(LIBJUDGE) $(LIBWIRE)
 	@mkdir -p $(@D)
 	$(CC) $(OPT) $(SANFLAGS) $(LDFLAGS) -o $@ $^ $(shell pkg-config --libs check) $(LIBS_VS)

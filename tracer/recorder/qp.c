@@ -36,7 +36,7 @@ static struct injection change_caps(const struct ibv_context *context, struct ib
 {
 	struct injection in = {0};
 
-	if (rec_inject_rules == 0)
+	if (rec_state.rules == 0)
 		return in;
 	in = rec_inject(CALL_CREATE_QP, context);
 	cap->max_send_wr = (uint32_t)rec_inject_value(&in, FIELD_MAX_SEND_WR, cap->max_send_wr);
@@ -56,7 +56,7 @@ EXPORT struct ibv_qp *ibv_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *
 		return NULL;
 	if (rec_depth > 0)
 		return real(pd, attr);
-	if (rec_on() || rec_inject_rules != 0)
+	if (rec_on() || rec_state.rules != 0)
 		rec_hook(pd->context);
 	in = change_caps(pd->context, &attr->cap, &attr->sq_sig_all);
 	rec_depth++;
@@ -165,7 +165,7 @@ EXPORT int ibv_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask)
 
 	if (!rec_real(&real, "ibv_modify_qp"))
 		return ENOSYS;
-	if (rec_inject_rules != 0)
+	if (rec_state.rules != 0)
 		in = rec_inject(CALL_MODIFY_QP, qp->context);
 	if (in.verdict == INJECT_CHANGE) {
 		changed = *attr;
@@ -197,7 +197,7 @@ EXPORT int ibv_destroy_qp(struct ibv_qp *qp)
 
 	if (!rec_real(&real, "ibv_destroy_qp"))
 		return ENOSYS;
-	if (rec_inject_rules != 0)
+	if (rec_state.rules != 0)
 		in = rec_inject(CALL_DESTROY_QP, qp->context);
 	r = rec_on() ? rec_begin_held(REC_DESTROY_QP, qp->context) : NULL;
 	if (r != NULL)

@@ -13,9 +13,10 @@
 #include <stdatomic.h>
 #include <stdint.h>
 
-#define REC_MAGIC 0x32434552534156u /* "VASREC2" */
+#define REC_MAGIC 0x33434552534156u /* "VASREC3" */
 #define REC_RING_WORDS 262144u      /* a power of two */
-#define REC_STAGED 16u              /* records that may be begun and not yet finished */
+#define REC_MUCH (REC_RING_WORDS / 4)
+#define REC_STAGED 16u /* records that may be begun and not yet finished */
 #define REC_NAME 32
 #define REC_TEXT 24 /* in one record */
 
@@ -90,12 +91,18 @@ struct rec {
  *
  *   63      REC_PACKED
  *   62      REC_NEAR: one word is different, by bits 16..31 (signed); it is the one of 2 to 7 whose bit is set, and
- *           does not stand there
+ *           does not stand there; or none is
+ *   56..61  how often the same happens again, at the same time; only where no word stands behind this one
  *   50..55  bit 48 + i: word i stands behind this one, in order
- *   40..43  which one it is like: the newest whose rec_like() is that number
+ *   40..45  which one it is like: the newest whose rec_like() is that number
  *   0..31   its time less that of the record before it in the ring; near, 0..15
  *
- * A chunk of a spool is words of one ring, wherever a record ends.
+ * A chunk of a spool is words of one ring, wherever a record ends. They stand there as they are (REC_CHUNK_MAGIC), or
+ * squeezed, as items of a head of 16 bits and what belongs to it, without gaps:
+ *
+ *   n                 n words
+ *   REC_ITEM_RUN | n  n words that have all but their last 16 bits in common: the first, and those of each of the
+ * others
  */
 union rec_words {
 	struct rec r;
@@ -105,11 +112,11 @@ _Static_assert(sizeof(union rec_words) == 64, "a record is eight words");
 
 #define REC_PACKED (1ull << 63)
 #define REC_NEAR (1ull << 62)
-#define REC_LIKE 16u
-static inline unsigned rec_like(const union rec_words *u)
-{
-	return (unsigned)(u->w[1] * 0x9e3779b97f4a7c15u >> 60);
-}
+#define REC_AGAIN_SHIFT 56
+#define REC_AGAIN_MAX 63u
+#define REC_WORD(i) (1ull << (48 + (i))) /* it is different */
+#define REC_WORDS (0x3full << 50)
+#define REC_LIKE 64u
 
 /* Two fields of 32 bits, in the order of their addresses, as one word. */
 static inline uint64_t rec_pair(uint32_t first, uint32_t second)
@@ -131,11 +138,22 @@ static inline uint64_t rec_word1(uint16_t type, uint8_t ctx, uint8_t n, uint32_t
 #endif
 }
 
-#define REC_CHUNK_MAGIC 0x4b434556u /* "VECK" */
-#define REC_OWN 0xffffu             /* instead of a ring: what the recorder has to say itself, never packed */
+/* Sends, receives, completions and empty polls never push each other out. */
+static inline unsigned rec_like(const union rec_words *u)
+{
+	return (u->r.type & 3u) << 4 | (unsigned)(u->w[1] * 0x9e3779b97f4a7c15u >> 60);
+}
+
+#define REC_CHUNK_MAGIC 0x4b434556u    /* "VECK" */
+#define REC_SQUEEZED_MAGIC 0x5a434556u /* "VECZ" */
+#define REC_ITEM_RUN 0x8000u
+#define REC_ITEM_MAX 0x7fffu
+#define REC_SQUEEZED_MAX(n) (10 * (size_t)(n)) /* bytes that n words take at most */
+#define REC_OWN 0xffffu /* instead of a ring: what the recorder has to say itself, never packed */
 struct rec_chunk {
 	uint32_t magic, ring;
-	uint64_t words; /* that follow */
+	uint32_t words; /* that follow */
+	uint32_t bytes; /* squeezed: that they take */
 };
 
 /* REC_IN_TICKS: times in rings are of the processor's counter; REC_TICKS records say what it showed when. */

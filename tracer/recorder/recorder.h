@@ -7,6 +7,7 @@
  *   ring.h     the way of a record into its thread's ring: it neither locks, allocates nor calls the kernel
  *   ring.c     the rings themselves, one for each thread;  clock.c: their time
  *   drain.c    the thread that empties the rings into the spool; start, fork, end
+ *   squeeze.c  what rings hold, in fewer bytes
  *   real.c     the functions behind ours;  dl.c: for programs that look them up by dlsym(3)
  *   hook.c     contexts whose operations are replaced, wherever they were opened
  *   data.c     post and poll, by the tables in a context;  wr.c: the ibv_wr_* builders;  cq_ex.c: extended CQs
@@ -54,6 +55,7 @@ void rec_commit_held(struct rec *r, uint64_t result); /* into a[2]; NULL: nothin
 void rec_rewind(uint64_t mark);
 void rec_text(enum rec_type type, const struct ibv_context *context, const char *text);
 void rec_ring_release(void *ring); /* a thread ends */
+void rec_no_poller(void);          /* nobody's polls are counted in rec_state */
 void rec_rings_refill(void);       /* control path: rings for threads that come */
 void rec_rings_forget(void);       /* in a child */
 struct rec_ring *rec_ring_at(unsigned i);
@@ -68,12 +70,34 @@ bool rec_clock_can_tick(void); /* the kernel itself trusts the processor's count
 /* What the counter showed at *ns; the returned value is its count. */
 uint64_t rec_clock_ticks(uint64_t *ns);
 
+/* ---- squeeze.c ---- */
+/* n words, squeezed, to where there is room for REC_SQUEEZED_MAX(n) bytes. The bytes that they take. */
+size_t rec_squeeze(uint8_t *to, const uint64_t *w, uint32_t n);
+
 /* ---- drain.c ---- */
+struct rec_queue {               /* that a thread polls */
+	const struct ibv_cq *cq; /* nothing to look into: another thread may have destroyed it */
+	uint64_t n;              /* polls in vain that are not told yet */
+	uint32_t number;
+	uint8_t ctx;
+};
+
 struct rec_state {
-	atomic_int on; /* 0: not looked yet; 1: records; -1: does not */
+	/* What every post and poll looks at: one line of the cache, since the kernel uses the caches in between. */
+	_Alignas(64) atomic_int on; /* 0: not looked yet; 1: records; -1: does not */
+	unsigned rules;             /* of --inject */
+	unsigned payload;           /* bytes of each request to keep */
 	bool sim, ticks;
+	struct ibv_context *_Atomic context; /* the first that was hooked, and its real operations */
+	int (*post_send)(struct ibv_qp *, struct ibv_send_wr *, struct ibv_send_wr **);
+	int (*post_recv)(struct ibv_qp *, struct ibv_recv_wr *, struct ibv_recv_wr **);
+	int (*post_srq_recv)(struct ibv_srq *, struct ibv_recv_wr *, struct ibv_recv_wr **);
+	int (*poll_cq)(struct ibv_cq *, int, struct ibv_wc *);
+	/* And what every poll counts: of one thread, by its __builtin_thread_pointer(), and one queue here. */
+	void *_Atomic poller;
+	struct rec_queue polled;
+	/* what others look at */
 	int dir_fd;
-	unsigned payload;
 	char dir[512];
 	uint64_t (*virtual_now)(void); /* with sim */
 	uint64_t (*device_seq)(void);  /* the same */
@@ -87,6 +111,7 @@ static inline bool rec_on(void)
 
 	return on != 0 ? on > 0 : rec_on_first();
 }
+void rec_drain_ask(void);  /* of the thread */
 void rec_drain_soon(void); /* inline, where no thread may be */
 
 /* ---- real.c ---- */
@@ -104,16 +129,14 @@ struct hooked {
 	struct ibv_srq *(*create_srq_ex)(struct ibv_context *, struct ibv_srq_init_attr_ex *);
 };
 #define HOOKED_MAX 64
-void rec_hook(struct ibv_context *context); /* replaces its operations unless that is done */
-extern struct hooked rec_hooks[HOOKED_MAX];
-extern struct ibv_context *_Atomic rec_hook_of[HOOKED_MAX]; /* NULL: from there on none */
-const struct hooked *rec_hooked_further(const struct ibv_context *context);
-/* NULL: it is not. */
-static inline const struct hooked *rec_hooked(const struct ibv_context *context)
+void rec_hook(struct ibv_context *context);                         /* replaces its operations unless that is done */
+const struct hooked *rec_hooked(const struct ibv_context *context); /* NULL: it is not */
+#define REC_FIRST 1u                                                /* the index of the first */
+/* It is the first, and recorded without a rule, as nearly always. */
+static inline bool rec_plainly(const struct ibv_context *context)
 {
-	if (atomic_load_explicit(&rec_hook_of[0], memory_order_acquire) == context)
-		return &rec_hooks[0];
-	return rec_hooked_further(context);
+	return atomic_load_explicit(&rec_state.on, memory_order_acquire) == 1 && rec_state.rules == 0 &&
+	       atomic_load_explicit(&rec_state.context, memory_order_acquire) == context;
 }
 uint8_t rec_context_index(const struct ibv_context *context); /* 0: it is not */
 
@@ -126,8 +149,8 @@ int rec_post_recv(struct ibv_qp *qp, struct ibv_recv_wr *wr, struct ibv_recv_wr 
 int rec_post_srq_recv(struct ibv_srq *srq, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad);
 int rec_poll_cq(struct ibv_cq *cq, int n, struct ibv_wc *wc);
 int rec_req_notify_cq(struct ibv_cq *cq, int solicited_only);
-uint64_t rec_empty_polls(const struct ibv_cq *cq); /* since the last time, by this thread; then 0 */
-void rec_put_empty_polls(uint64_t now, uint8_t ctx, const struct ibv_cq *cq); /* if there were any */
+uint64_t rec_empty_polls(const struct ibv_cq *cq); /* those that this thread has not told, of a queue that goes */
+void rec_put_empty_polls(uint64_t now, const struct ibv_cq *cq); /* if there were any */
 void rec_count_empty(const struct ibv_cq *cq);
 void rec_wr_hook(struct ibv_qp_ex *qp);
 struct ibv_qp_ex *rec_wr_unhook(struct ibv_qp *qp);
@@ -149,11 +172,6 @@ struct injection { /* what is to happen to one call */
 	int error;      /* FAIL */
 	uint64_t rules; /* CHANGE: bit for each rule that applies */
 };
-extern unsigned rec_inject_rules;    /* 0: no rule at all */
-static inline bool rec_plainly(void) /* recording, without a rule */
-{
-	return atomic_load_explicit(&rec_state.on, memory_order_acquire) == 1 && rec_inject_rules == 0;
-}
 /* Asks the rules; kills or delays by itself. Records what it does. */
 struct injection rec_inject(enum rec_call call, const struct ibv_context *context);
 /* v, or what the rules make of it. */

@@ -3,8 +3,9 @@
  * ring.c - a ring for each thread, of which the thread is the only writer. A thread takes its ring from those that were
  * made ready by calls that may take time; where none is left, and where it is full, the records are counted as lost.
  *
- * A ring is a file that is mapped and shared: what it holds survives the program. Its blocks are allocated when it is
- * made, so that a full disk is an error there and no SIGBUS later.
+ * A ring is a file that is mapped and shared: what it holds survives the program. It is written when it is made, so
+ * that a full disk is an error there and no SIGBUS later, and each page is made ready for writing: what the file system
+ * does at the first write to a page takes microseconds, which the program would spend inside its calls.
  */
 #define _GNU_SOURCE
 #include <fcntl.h>
@@ -39,6 +40,22 @@ static void name_of(char name[64], unsigned i)
 	snprintf(name, 64, "rec-%ld-%u.ring", (long)getpid(), i);
 }
 
+static bool write_zeros(int fd)
+{
+	static char zeros[65536];
+	size_t left = BYTES;
+
+	while (left > 0) {
+		ssize_t n = write(fd, zeros, left < sizeof(zeros) ? left : sizeof(zeros));
+
+		if (n > 0)
+			left -= (size_t)n;
+		else if (n == 0 || errno != EINTR)
+			return false;
+	}
+	return true;
+}
+
 static struct rec_ring *make(unsigned i)
 {
 	struct rec_ring *r = MAP_FAILED;
@@ -49,13 +66,14 @@ static struct rec_ring *make(unsigned i)
 	fd = openat(rec_state.dir_fd, name, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
 	if (fd < 0)
 		return NULL;
-	if (posix_fallocate(fd, 0, (off_t)BYTES) == 0)
-		r = mmap(NULL, BYTES, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, fd, 0);
+	if (write_zeros(fd))
+		r = mmap(NULL, BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	close(fd);
 	if (r == MAP_FAILED) {
 		(void)unlinkat(rec_state.dir_fd, name, 0);
 		return NULL;
 	}
+	(void)madvise(r, BYTES, MADV_POPULATE_WRITE); /* kernels before 5.14 can't: then pages come as they are used */
 	r->magic = REC_MAGIC;
 	r->words = REC_RING_WORDS;
 	return r;
@@ -99,6 +117,13 @@ uint64_t rec_homeless(void)
 	return atomic_load(&rings.homeless);
 }
 
+/* Its thread ends, or its queue; or the process is a child, in which it is not. */
+void rec_no_poller(void)
+{
+	rec_state.polled = (struct rec_queue){0};
+	atomic_store(&rec_state.poller, NULL);
+}
+
 /*
  * Another thread may go on where this one has ended: who drains reads the ring all the same. In a child, what the
  * thread that forked had is gone, and another's may be at its address.
@@ -107,6 +132,8 @@ void rec_ring_release(void *ring)
 {
 	if (ring != rec_mine.ring)
 		return;
+	if (atomic_load(&rec_state.poller) == __builtin_thread_pointer())
+		rec_no_poller();
 	memset(&rec_mine, 0, sizeof(rec_mine));
 	for (unsigned i = 0; i < rec_ring_count(); i++)
 		if (rec_ring_at(i) == ring)
@@ -158,13 +185,14 @@ static bool take_free_ring(void)
 		rec_mine.ring = rec_ring_at(i);
 		rec_mine.ring->thread = (uint32_t)syscall(SYS_gettid);
 		rec_mine.from = rec_mine.at = atomic_load_explicit(&rec_mine.ring->head, memory_order_relaxed);
-		rec_mine.limit = atomic_load_explicit(&rec_mine.ring->tail, memory_order_acquire) + REC_RING_WORDS;
+		rec_mine.limit = rec_mine.at; /* to be looked for */
 		rec_mine.staged = 0;
 		rec_mine.held = false;
 		rec_mine.t = 0;
 		like_none();
 		if (atomic_load(&rings.has_key))
 			(void)pthread_setspecific(rings.key, rec_mine.ring);
+		rec_drain_ask(); /* for another one */
 		return true;
 	}
 	return false;
@@ -184,7 +212,21 @@ static bool take_ring(void)
 	return took;
 }
 
-bool rec_room_looked_for(unsigned n)
+/* Up to where it may write before it looks again: the end, or where who drains is to be asked. */
+static void look_for_limit(void)
+{
+	const uint64_t tail = atomic_load_explicit(&rec_mine.ring->tail, memory_order_acquire);
+	const uint64_t end = tail + REC_RING_WORDS;
+
+	rec_mine.limit = tail + REC_MUCH;
+	if (rec_mine.at + REC_MUCH / 2 > rec_mine.limit) {
+		rec_drain_ask();
+		rec_mine.limit = rec_mine.at + REC_MUCH < end ? rec_mine.at + REC_MUCH : end;
+	}
+}
+
+/* Room for so many more, or one is counted as lost. */
+static bool room(unsigned n)
 {
 	uint64_t words;
 
@@ -194,27 +236,60 @@ bool rec_room_looked_for(unsigned n)
 	}
 	words = 8 * (uint64_t)(rec_mine.staged + n);
 	if (rec_mine.at + words > rec_mine.limit)
-		rec_mine.limit = atomic_load_explicit(&rec_mine.ring->tail, memory_order_acquire) + REC_RING_WORDS;
+		look_for_limit();
 	if (rec_mine.at + words <= rec_mine.limit)
 		return true;
 	atomic_fetch_add_explicit(&rec_mine.ring->lost, 1, memory_order_relaxed);
 	return false;
 }
 
-void rec_pack_whole(const union rec_words *u, uint64_t like[8])
+static void add(uint64_t word)
+{
+	rec_mine.ring->word[rec_mine.at++ & (REC_RING_WORDS - 1)] = word;
+}
+
+static void pack_whole(const union rec_words *u, uint64_t like[8])
 {
 	memcpy(like, u, sizeof(*u));
 	if (like[0] < rec_mine.t)
 		like[0] = rec_mine.t; /* a thread's records do not go back in time */
 	for (unsigned i = 0; i < 8; i++)
-		rec_mine.ring->word[rec_mine.at++ & (REC_RING_WORDS - 1)] = like[i];
+		add(like[i]);
 	rec_mine.t = like[0];
+}
+
+/* Its words into the ring, for which there must be room. */
+static void pack(const union rec_words *u)
+{
+	const unsigned which = rec_like(u);
+	uint64_t *const like = rec_mine.like[which].w;
+	const uint64_t dt = u->w[0] - rec_mine.t, start = rec_mine.at;
+	uint64_t first = REC_PACKED | (uint64_t)which << 40 | dt, by = 0;
+
+	if (like[1] != u->w[1] || dt > UINT32_MAX) {
+		pack_whole(u, like);
+		return;
+	}
+	add(0); /* its place */
+	for (unsigned i = 2; i < 8; i++) {
+		if (u->w[i] == like[i])
+			continue;
+		by = u->w[i] - like[i];
+		first |= REC_WORD(i);
+		add(like[i] = u->w[i]);
+	}
+	if (rec_mine.at == start + 2 && dt <= UINT16_MAX && by + 0x8000 <= UINT16_MAX) {
+		first |= REC_NEAR | (by & UINT16_MAX) << 16;
+		rec_mine.at = start + 1;
+	}
+	rec_mine.ring->word[start & (REC_RING_WORDS - 1)] = first;
+	rec_mine.t = u->w[0];
 }
 
 static void unstage(void)
 {
 	for (unsigned i = 0; i < rec_mine.staged; i++)
-		rec_pack(&rec_mine.ring->staged[i]);
+		pack(&rec_mine.ring->staged[i]);
 	rec_mine.staged = 0;
 	rec_mine.held = false;
 }
@@ -226,13 +301,15 @@ static void make_place(void)
 		unstage();
 }
 
-void rec_put_behind_staged(const union rec_words *u)
+void rec_put_any(const union rec_words *u)
 {
+	if (!room(1))
+		return;
 	make_place();
 	if (rec_mine.held)
 		rec_mine.ring->staged[rec_mine.staged++] = *u;
 	else
-		rec_pack(u);
+		pack(u);
 }
 
 /*
@@ -244,7 +321,7 @@ uint64_t rec_place_and_time(void)
 	uint64_t now = rec_clock_now(), seq = rec_state.device_seq != NULL ? rec_state.device_seq() : 0;
 	union rec_words u = {.r = {.t_ns = now, .type = REC_AT, .a = {seq}}};
 
-	if (seq == rec_mine.seq || (rec_mine.ring == NULL && !take_ring()) || !rec_room())
+	if (seq == rec_mine.seq || (rec_mine.ring == NULL && !take_ring()) || !room(1))
 		return now;
 	rec_mine.seq = seq;
 	rec_put(&u);
@@ -255,7 +332,7 @@ struct rec *rec_begin(enum rec_type type, const struct ibv_context *context)
 {
 	union rec_words u;
 
-	if (atomic_load_explicit(&rec_state.on, memory_order_relaxed) != 1 || !rec_room_looked_for(2))
+	if (atomic_load_explicit(&rec_state.on, memory_order_relaxed) != 1 || !room(2))
 		return NULL;
 	rec_start(&u, type, context != NULL ? rec_context_index(context) : 0);
 	make_place();
@@ -276,12 +353,21 @@ struct rec *rec_begin_held(enum rec_type type, const struct ibv_context *context
 	return r;
 }
 
-void rec_commit_staged(void)
+/* On the simulated wire no thread drains, and time stands still. */
+static void drain_if_half_full(void)
 {
-	if (rec_mine.held)
+	if (rec_state.sim &&
+	    rec_mine.at - atomic_load_explicit(&rec_mine.ring->tail, memory_order_acquire) > REC_RING_WORDS / 2)
+		rec_drain_soon();
+}
+
+void rec_commit_any(void)
+{
+	if (rec_mine.held || rec_mine.ring == NULL)
 		return;
 	unstage();
 	atomic_store_explicit(&rec_mine.ring->head, rec_mine.at, memory_order_release);
+	drain_if_half_full();
 }
 
 void rec_commit_held(struct rec *r, uint64_t result)
@@ -292,14 +378,6 @@ void rec_commit_held(struct rec *r, uint64_t result)
 	if (r == &rec_mine.ring->staged[0].r)
 		rec_mine.held = false;
 	rec_commit();
-}
-
-/* On the simulated wire no thread drains, and time stands still. */
-void rec_drain_if_half_full(void)
-{
-	if (rec_state.sim && rec_mine.ring != NULL &&
-	    rec_mine.at - atomic_load_explicit(&rec_mine.ring->tail, memory_order_acquire) > REC_RING_WORDS / 2)
-		rec_drain_soon();
 }
 
 #define HELD_MARK (1ull << 63) /* so many are staged */

@@ -12,8 +12,8 @@
 #define REC_RARE __attribute__((noinline))
 #define REC_USUALLY(x) __builtin_expect((x), 1)
 
-struct rec_mine { /* a thread's */
-	struct rec_ring *ring;
+struct rec_mine { /* a thread's; all but the last in one line of the cache */
+	_Alignas(64) struct rec_ring *ring;
 	uint64_t from;   /* where it began with this ring */
 	uint64_t at;     /* the word that comes next; 0: no ring, or nothing in it */
 	uint64_t limit;  /* what may not be reached before who drains is asked again; 0: no ring */
@@ -21,66 +21,39 @@ struct rec_mine { /* a thread's */
 	uint64_t seq;    /* of the simulated devices' events, as it was told last */
 	unsigned staged; /* begun and not yet in the ring: one, or with `held` what was recorded since */
 	bool held;       /* the first of them waits for the end of a call that may make others */
-	union rec_words like[REC_LIKE];
+	_Alignas(64) union rec_words like[REC_LIKE];
 };
 extern _Thread_local struct rec_mine rec_mine __attribute__((tls_model("initial-exec")));
 
 /* ---- ring.c: what is rare ---- */
-REC_RARE bool rec_room_looked_for(unsigned n);
 REC_RARE uint64_t rec_place_and_time(void);
-REC_RARE void rec_pack_whole(const union rec_words *u, uint64_t like[8]);
-REC_RARE void rec_put_behind_staged(const union rec_words *u);
-REC_RARE void rec_commit_staged(void);
+REC_RARE void rec_put_any(const union rec_words *u);
+REC_RARE void rec_commit_any(void);
 REC_RARE uint64_t rec_mark_behind_staged(void);
-REC_RARE void rec_drain_if_half_full(void);
 
-/* Room for one more, or it is counted as lost. */
-REC_INLINE bool rec_room(void)
-{
-	return REC_USUALLY(rec_mine.at + 8 * (uint64_t)(rec_mine.staged + 1) <= rec_mine.limit) ||
-	       rec_room_looked_for(1);
-}
-
-/* One word of it behind the others, where it is not as it was: its bit. */
-REC_INLINE uint64_t rec_pack_word(uint64_t *word, uint64_t *at, uint64_t *by, uint64_t *like, uint64_t w, unsigned i)
-{
-	if (REC_USUALLY(*like == w))
-		return 0;
-	*by = w - *like;
-	word[(*at)++ & (REC_RING_WORDS - 1)] = *like = w;
-	return 1ull << (48 + i);
-}
-
-/* Its words into the ring, for which there must be room. */
-REC_INLINE void rec_pack(const union rec_words *u)
+/*
+ * Its words into the ring, if it is like one before it but for the request's number or the address of its memory, and
+ * soon after the last: nearly always. What the compiler makes of this is small, and it has to be: between two records
+ * the program and the kernel use the caches of the processor.
+ */
+REC_INLINE bool rec_pack_near(const union rec_words *u)
 {
 	const unsigned which = rec_like(u);
-	uint64_t *const like = rec_mine.like[which].w, *const word = rec_mine.ring->word;
-	uint64_t at = rec_mine.at, by = 0;
-	const uint64_t dt = u->w[0] - rec_mine.t, start = at;
+	uint64_t *const like = rec_mine.like[which].w;
+	const uint64_t dt = u->w[0] - rec_mine.t, by2 = u->w[2] - like[2], by6 = u->w[6] - like[6], by = by2 + by6;
 
-	if (REC_USUALLY(like[1] == u->w[1] && dt <= UINT32_MAX)) {
-		uint64_t first = REC_PACKED | (uint64_t)which << 40 | dt;
-
-		at++;
-		first |= rec_pack_word(word, &at, &by, &like[2], u->w[2], 2);
-		first |= rec_pack_word(word, &at, &by, &like[3], u->w[3], 3);
-		first |= rec_pack_word(word, &at, &by, &like[4], u->w[4], 4);
-		first |= rec_pack_word(word, &at, &by, &like[5], u->w[5], 5);
-		first |= rec_pack_word(word, &at, &by, &like[6], u->w[6], 6);
-		first |= rec_pack_word(word, &at, &by, &like[7], u->w[7], 7);
-		if (at == start + 2 && dt <= UINT16_MAX && by + 0x8000 <= UINT16_MAX) {
-			first |= REC_NEAR | (by & UINT16_MAX) << 16;
-			at = start + 1;
-		}
-		word[start & (REC_RING_WORDS - 1)] = first;
-		rec_mine.t = u->w[0];
-		rec_mine.at = at;
-	} else {
-		const union rec_words whole = *u; /* so that *u needs no address */
-
-		rec_pack_whole(&whole, like);
-	}
+	if (((u->w[1] ^ like[1]) | (u->w[3] ^ like[3]) | (u->w[4] ^ like[4]) | (u->w[5] ^ like[5]) |
+	     (u->w[7] ^ like[7])) != 0 ||
+	    (by2 != 0 && by6 != 0) || by + 0x8000 > UINT16_MAX || dt > UINT16_MAX)
+		return false;
+	rec_mine.ring->word[rec_mine.at & (REC_RING_WORDS - 1)] = REC_PACKED | REC_NEAR | (by2 != 0 ? REC_WORD(2) : 0) |
+								  (by6 != 0 ? REC_WORD(6) : 0) | (uint64_t)which << 40 |
+								  (by & UINT16_MAX) << 16 | dt;
+	like[2] = u->w[2];
+	like[6] = u->w[6];
+	rec_mine.t = u->w[0];
+	rec_mine.at++;
+	return true;
 }
 
 /* The time of a record that begins now. */
@@ -105,26 +78,37 @@ REC_INLINE void rec_start(union rec_words *u, enum rec_type type, uint8_t ctx)
 /* Behind what was put before, or counted as lost; it is there when it is committed. */
 REC_INLINE void rec_put(const union rec_words *u)
 {
-	if (!rec_room())
-		return;
-	if (REC_USUALLY(rec_mine.staged == 0)) {
-		rec_pack(u);
-	} else {
-		const union rec_words copy = *u; /* as there */
+	if (!REC_USUALLY(rec_mine.staged == 0 && rec_mine.at + 8 <= rec_mine.limit && rec_pack_near(u))) {
+		const union rec_words copy = *u; /* so that *u needs no address */
 
-		rec_put_behind_staged(&copy);
+		rec_put_any(&copy);
 	}
+}
+
+/*
+ * The same, and up to `n` behind it that are as different from the one before them as it is, by `by` in word 2 and in
+ * nothing else, time included. How many of those were put, too.
+ */
+REC_INLINE unsigned rec_put_run(const union rec_words *u, unsigned n, uint64_t by)
+{
+	const uint64_t at = rec_mine.at;
+
+	rec_put(u);
+	if (n == 0 || rec_mine.at != at + 1) /* in more words than one, or not yet, or there was no room */
+		return 0;
+	n = n < REC_AGAIN_MAX ? n : REC_AGAIN_MAX;
+	rec_mine.ring->word[at & (REC_RING_WORDS - 1)] |= (uint64_t)n << REC_AGAIN_SHIFT;
+	rec_mine.like[rec_like(u)].w[2] += n * by;
+	return n;
 }
 
 /* What was begun or put since the last one is there. */
 REC_INLINE void rec_commit(void)
 {
-	if (!REC_USUALLY(rec_mine.staged == 0))
-		rec_commit_staged();
-	else if (rec_mine.ring != NULL)
+	if (REC_USUALLY(rec_mine.staged == 0 && rec_mine.ring != NULL && rec_state.ticks))
 		atomic_store_explicit(&rec_mine.ring->head, rec_mine.at, memory_order_release);
-	if (!REC_USUALLY(rec_state.ticks))
-		rec_drain_if_half_full();
+	else
+		rec_commit_any();
 }
 
 /* For rec_rewind. */

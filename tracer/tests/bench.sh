@@ -18,10 +18,10 @@ tmp=$(mktemp -d)
 trap 'rm -rf "$tmp"' EXIT
 export VS_BENCH_CPU=$tmp/cpu
 
-# The server on processor 0, the client on 1.
+# The client on processor 1, the server and what is alone on 0.
 cat >"$tmp/pinned" <<'SH'
 #!/bin/sh
-[ "$(nproc)" -gt 1 ] && exec taskset -c "$([ "$VS_NODE" = server ] && echo 0 || echo 1)" "$@"
+[ "$(nproc)" -gt 1 ] && exec taskset -c "$([ "${VS_NODE-}" = client ] && echo 1 || echo 0)" "$@"
 exec "$@"
 SH
 chmod +x "$tmp/pinned"
@@ -72,7 +72,7 @@ quartile() { sort -n "$tmp/$1" 2>/dev/null | awk -v q="$2" '{ v[NR] = $1 } END {
 
 for ((r = 1; r <= rounds; r++)); do
 	for how in plain light; do
-		if [ $how = plain ]; then out=$("$run" --quiet -- "$build/tests/bench_record" 300000); else out=$(recorded "$run" --quiet -- "$build/tests/bench_record" 300000); fi
+		if [ $how = plain ]; then out=$("$run" --quiet -- "$tmp/pinned" "$build/tests/bench_record" 1000000); else out=$(recorded "$run" --quiet -- "$tmp/pinned" "$build/tests/bench_record" 1000000); fi
 		note "post.$how" "$(number post <<<"$out")"
 		note "poll.$how" "$(number poll <<<"$out")"
 	done

@@ -78,8 +78,9 @@ static void write_spool(const uint8_t *data, size_t size)
 	}
 	if (size >= sizeof(c) && data[0] % 8 != 0) {
 		memcpy(&c, data, sizeof(c));
-		c.magic = REC_CHUNK_MAGIC;
+		c.magic = (c.magic >> 24) % 2 != 0 ? REC_CHUNK_MAGIC : REC_SQUEEZED_MAGIC;
 		c.words &= 0xff;
+		c.bytes &= 0x3ff;
 		c.ring = c.ring % 4 != 3 ? c.ring % 4 : REC_OWN;
 		require(write(fd, &c, sizeof(c)) == (ssize_t)sizeof(c));
 		data += sizeof(c);

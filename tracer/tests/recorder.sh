@@ -52,6 +52,17 @@ def root(e):
 print(len({root(e)["wr"] for e in events if e["ev"] == "pkt:tx" and e.get("opc") == "WRITE_ONLY" and root(e)}))
 PY
 )"
+	for sort in "write n=14" "send n=14" "send n=14 dereg"; do
+		# shellcheck disable=SC2086 # words
+		run --sim --seed 1 --light -- "$tests/victim" $sort flood batch
+		is "completions that come many at once, $sort" "$(sed -n 's/^[ab] wr=\([0-9]*\).*/\1/p' "$tmp/out" | xargs)" \
+			"$(python3 - "$tmp"/t/calls-*.vst <<'PY'
+import json, sys
+events = [json.loads(line) for line in open(sys.argv[1])][1:]
+print(*(e["wr"] for e in events if e["ev"] == "cqe"))
+PY
+)"
+	done
 	run --sim --seed 1 --light -- "$tests/victim" write n=5 ex
 	is "ibv_wr_* builders" 5 "$(count "$posts")"
 	is "extended completion queues" 5 "$(count "$cqes")"

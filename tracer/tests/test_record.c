@@ -23,6 +23,11 @@ struct rec_state rec_state = {.dir_fd = -1};
 void rec_drain_soon(void)
 {
 }
+static unsigned asked;
+void rec_drain_ask(void)
+{
+	asked++;
+}
 uint8_t rec_context_index(const struct ibv_context *context)
 {
 	(void)context;
@@ -284,12 +289,25 @@ START_TEST(what_is_put_again_has_its_place)
 }
 END_TEST
 
+/* The first, and `more` behind it. */
+static void put_runs(const struct rec *r, unsigned more, uint64_t by)
+{
+	union rec_words u = {.r = *r};
+
+	rec_put(&u);
+	for (unsigned i = 1; i <= more; i++) {
+		u.r = r[i];
+		i += rec_put_run(&u, more - i, by);
+	}
+}
+
 /* Records that are alike in part, taken back, drained at any time: what is read is what was written. */
 #define WRITTEN 60000u
 START_TEST(what_is_read_is_what_was_written)
 {
 	static struct rec expected[WRITTEN];
 	static uint8_t spool[WRITTEN * sizeof(struct rec)];
+	static uint64_t words[WRITTEN * 8];
 	struct spool_reader reader = {0};
 	uint64_t seed = 0x9e3779b97f4a7c15u + (unsigned)_i, mark = 0;
 	size_t n = 0, committed = 0, at = 0;
@@ -314,7 +332,17 @@ START_TEST(what_is_read_is_what_was_written)
 		else
 			u.r.a[(x >> 18 & 3) % 3] = x >> 20;
 		expected[n++] = u.r;
-		rec_put(&u);
+		if (x % 7 == 0) { /* and more, of which each is different from the one before it by the same */
+			unsigned more = (unsigned)(x >> 30 & 127) % (WRITTEN - (unsigned)n + 1);
+
+			for (unsigned i = 0; i < more; i++, n++) {
+				expected[n] = expected[n - 1];
+				expected[n].wr += x >> 28 & 3;
+			}
+			put_runs(&expected[n - more - 1], more, x >> 28 & 3);
+		} else {
+			rec_put(&u);
+		}
 		if ((x >> 50 & 255) == 0) {
 			rec_rewind(mark);
 			n = committed;
@@ -325,14 +353,16 @@ START_TEST(what_is_read_is_what_was_written)
 		}
 		if (n == committed && (x >> 46 & 63) == 0) { /* drain */
 			struct rec_ring *ring = rec_mine.ring;
-			struct rec_chunk c = {.magic = REC_CHUNK_MAGIC, .ring = 0};
+			struct rec_chunk c = {.magic = REC_SQUEEZED_MAGIC, .ring = 0};
 			uint64_t tail = atomic_load(&ring->tail);
 
-			c.words = atomic_load(&ring->head) - tail;
-			ck_assert_uint_lt(at + sizeof(c) + c.words * 8, sizeof(spool));
+			for (; tail != atomic_load(&ring->head); tail++)
+				words[c.words++] = ring->word[tail & (REC_RING_WORDS - 1)];
+			ck_assert_uint_lt(at + sizeof(c) + REC_SQUEEZED_MAX(c.words), sizeof(spool));
+			c.bytes = (uint32_t)rec_squeeze(spool + at + sizeof(c), words, c.words);
+			ck_assert_uint_le(c.bytes, REC_SQUEEZED_MAX(c.words));
 			memcpy(spool + at, &c, sizeof(c));
-			for (at += sizeof(c); tail != atomic_load(&ring->head); tail++, at += 8)
-				memcpy(spool + at, &ring->word[tail & (REC_RING_WORDS - 1)], 8);
+			at += sizeof(c) + c.bytes;
 			atomic_store(&ring->tail, tail);
 		}
 	}
@@ -356,6 +386,50 @@ static void *one_thread(void *arg)
 	write_some(500);
 	return arg;
 }
+
+/* Those of a queue pair that sends, receives, completes and is polled in vain: a word each. */
+START_TEST(calls_of_one_kind_are_like_each_other)
+{
+	static const enum rec_type types[] = {REC_POST_SEND, REC_POST_RECV, REC_CQE, REC_POLL_EMPTY};
+	uint64_t begun = 0;
+
+	rec_state.virtual_now = test_now;
+	for (unsigned qpn = 1; qpn < 200; qpn++) {
+		for (unsigned i = 0; i < 400; i++) {
+			union rec_words u;
+
+			rec_start(&u, types[i % 4], 1);
+			u.r.qpn = types[i % 4] == REC_POLL_EMPTY ? 0 : qpn;
+			u.r.wr = i;
+			rec_put(&u);
+			if (i == 3)
+				begun = rec_mine.at;
+		}
+		ck_assert_uint_eq(rec_mine.at - begun, 396);
+		rec_commit();
+		atomic_store(&rec_mine.ring->tail, rec_mine.at);
+	}
+}
+END_TEST
+
+START_TEST(who_drains_is_asked_for_it_in_time)
+{
+	write_some(1);
+	asked = 0;
+	write_some(REC_MUCH / 8 / 4);
+	ck_assert_uint_eq(asked, 0);
+	write_some(REC_MUCH / 6);
+	ck_assert_uint_eq(asked, 1);
+	ck_assert_uint_eq(lost(), 0);
+	ck_assert_uint_lt(atomic_load(&rec_mine.ring->head), REC_RING_WORDS / 2);
+	for (unsigned i = 0; i < 20; i++) { /* and goes on when it is done */
+		atomic_store(&rec_mine.ring->tail, atomic_load(&rec_mine.ring->head));
+		write_some(REC_MUCH / 6);
+	}
+	ck_assert_uint_ge(asked, 10);
+	ck_assert_uint_eq(lost(), 0);
+}
+END_TEST
 
 START_TEST(threads_have_rings_of_their_own)
 {
@@ -489,6 +563,8 @@ Suite *vs_suite(void)
 	tcase_add_test(rings, what_waits_behind_a_held_record_can_be_taken_back);
 	tcase_add_test(rings, what_is_put_again_has_its_place);
 	tcase_add_loop_test(rings, what_is_read_is_what_was_written, 0, 4);
+	tcase_add_test(rings, calls_of_one_kind_are_like_each_other);
+	tcase_add_test(rings, who_drains_is_asked_for_it_in_time);
 	tcase_add_test(rings, threads_have_rings_of_their_own);
 	tcase_add_test(rings, simulated_threads_find_a_ring_without_one_that_drains);
 	tcase_add_loop_test(rules, rules_are_read, 0, sizeof(good) / sizeof(good[0]));

@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "../recorder/recorder.h"
 #include "../spool_int.h"
 #include "tests/runner.h"
 #include "vs/vst.h"
@@ -51,7 +52,7 @@ static struct {
 static int convert(size_t records, struct vt_spool_result *out, char err[512])
 {
 	spool.h = head;
-	spool.c = (struct rec_chunk){.magic = REC_CHUNK_MAGIC, .ring = 0, .words = records * 8};
+	spool.c = (struct rec_chunk){.magic = REC_CHUNK_MAGIC, .ring = 0, .words = (uint32_t)records * 8};
 	put_file("rec-7.spool", &spool, offsetof(__typeof__(spool), r) + records * sizeof(struct rec));
 	return vt_spool_convert(dir, out, 1, err, 512);
 }
@@ -87,7 +88,7 @@ static unsigned events(const char *name, char *how, uint64_t *last_t)
 /* A spool of two rings and of what the recorder says itself, in chunks that end within records. */
 static size_t put_chunk(uint8_t *to, uint32_t ring, const uint64_t *words, size_t n)
 {
-	struct rec_chunk c = {.magic = REC_CHUNK_MAGIC, .ring = ring, .words = n};
+	struct rec_chunk c = {.magic = REC_CHUNK_MAGIC, .ring = ring, .words = (uint32_t)n};
 
 	memcpy(to, &c, sizeof(c));
 	memcpy(to + sizeof(c), words, n * 8);
@@ -187,6 +188,43 @@ START_TEST(what_is_in_the_spool_and_in_the_ring_is_read_once)
 	}
 	ck_assert(!spool_next(&r, pair));
 	spool_close(&r);
+}
+END_TEST
+
+/* Squeezed, and cut off wherever: what is whole there is read, and the rest from the ring. */
+START_TEST(squeezed_words_are_read_as_far_as_they_go)
+{
+	enum { RECORDS = 60, WORDS = 8 + RECORDS - 1 };
+	union rec_words u = {.r = {.t_ns = 6, .type = REC_POST_RECV}};
+	uint8_t bytes[sizeof(struct rec_chunk) + REC_SQUEEZED_MAX(WORDS)];
+	uint64_t words[WORDS];
+	struct rec_chunk c = {.magic = REC_SQUEEZED_MAGIC, .words = WORDS};
+
+	memcpy(words, u.w, sizeof(u.w));
+	for (unsigned i = 8; i < WORDS; i++) /* runs of several lengths */
+		words[i] = REC_PACKED | REC_NEAR | REC_WORD(2) | (uint64_t)rec_like(&u) << 40 |
+			   (i % 16 < 11 ? 1u : 2u) << 16 | i;
+	c.bytes = (uint32_t)rec_squeeze(bytes + sizeof(c), words, WORDS);
+	ck_assert_uint_lt(c.bytes, WORDS * 6);
+	memcpy(bytes, &c, sizeof(c));
+	for (size_t n = 0; n <= sizeof(c) + c.bytes; n++) {
+		struct spool_reader r = {.rest[0] = {.word = malloc(sizeof(words)), .n = WORDS}};
+		uint64_t t = 6, wr = 0;
+		struct rec pair[2];
+
+		ck_assert_ptr_nonnull(r.rest[0].word);
+		memcpy(r.rest[0].word, words, sizeof(words));
+		ck_assert(spool_open(&r, bytes, n, false));
+		for (unsigned i = 8; i <= WORDS; i++) {
+			ck_assert(spool_next(&r, pair));
+			ck_assert_uint_eq(pair[0].t_ns, t);
+			ck_assert_uint_eq(pair[0].wr, wr);
+			t += i;
+			wr += i % 16 < 11 ? 1 : 2;
+		}
+		ck_assert(!spool_next(&r, pair));
+		spool_close(&r);
+	}
 }
 END_TEST
 
@@ -292,8 +330,8 @@ START_TEST(full_disk_is_told_of)
 	ck_assert_int_eq(convert(1, &out, err), 1);
 	ck_assert_uint_eq(events(out.name, how, &last), 2);
 	ck_assert_ptr_nonnull(strstr(how, "the disk took no more"));
-	ck_assert_ptr_nonnull(strstr(how, "about 80 records are missing")); /* ten words each, with a chunk's head */
-	ck_assert_uint_eq(out.lost, 80);
+	ck_assert_ptr_nonnull(strstr(how, "about 100 records are missing")); /* eight words each */
+	ck_assert_uint_eq(out.lost, 100);
 	free(r);
 }
 END_TEST
@@ -340,6 +378,7 @@ Suite *vs_suite(void)
 	tcase_add_checked_fixture(tc, setup, teardown);
 	tcase_set_timeout(tc, 60); /* a busy machine, and a sanitizer */
 	tcase_add_test(tc, records_of_all_threads_are_put_in_order);
+	tcase_add_test(tc, squeezed_words_are_read_as_far_as_they_go);
 	tcase_add_test(tc, what_belongs_together_is_not_parted);
 	tcase_add_loop_test(tc, what_is_in_the_spool_and_in_the_ring_is_read_once, 0, 21);
 	tcase_add_test(tc, ticks_become_nanoseconds);

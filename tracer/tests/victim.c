@@ -10,7 +10,7 @@
  * destroy, error (the peer's queue pair, before the sends), flood (posts without waiting), recvflood, unsignaled,
  * noarm, sges (one more than it may), err (own queue pair to ERR), nopoll (the peer does not poll), exit (without
  * cleaning up), busy (a CQ is destroyed that is in use). Not mistakes: ex (extended CQs and ibv_wr_*), halves (a
- * request's buffer is two SGEs), fork.
+ * request's buffer is two SGEs), fork, batch (as many completions as there are by one poll).
  */
 #include <errno.h>
 #include <infiniband/verbs.h>
@@ -262,34 +262,36 @@ static int poll_ex(struct side *s, struct ibv_wc *wc)
 	return 1;
 }
 
-static bool fetch(struct side *s, const char *name)
+static unsigned fetch(struct side *s, const char *name)
 {
-	struct ibv_wc wc = {0};
-	int got = told("ex") ? poll_ex(s, &wc) : ibv_poll_cq(s->cq, 1, &wc);
+	struct ibv_wc wc[DEPTH] = {0};
+	int got = told("ex") ? poll_ex(s, wc) : ibv_poll_cq(s->cq, told("batch") ? DEPTH : 1, wc);
 
-	if (got > 0)
-		printf("%s wr=%llu %s\n", name, (unsigned long long)wc.wr_id, ibv_wc_status_str(wc.status));
-	return got > 0;
+	for (int i = 0; i < got; i++)
+		printf("%s wr=%llu %s\n", name, (unsigned long long)wc[i].wr_id, ibv_wc_status_str(wc[i].status));
+	return got > 0 ? (unsigned)got : 0;
 }
 
-/* Waits for a completion of the first side, at most so long: by an event, or by looking. */
-static bool wait_one(void)
+/* Waits for completions of the first side, at most so long: by an event, or by looking. How many came. */
+static unsigned wait_some(void)
 {
+	unsigned got;
+
 	if (told("noarm")) {
 		struct pollfd fd = {.fd = a.channel->fd, .events = POLLIN};
 
 		printf("event: %d\n", poll(&fd, 1, (int)wait_ms));
-		return false;
+		return 0;
 	}
 	for (unsigned ms = 0; ms < wait_ms; ms++) {
 		for (unsigned looks = 0; looks < 8; looks++)
-			if (fetch(&a, "a"))
-				return true;
+			if ((got = fetch(&a, "a")) > 0)
+				return got;
 		if (!told("nopoll"))
 			(void)fetch(&b, "b");
 		usleep(1000);
 	}
-	return false;
+	return 0;
 }
 
 static void work(void)
@@ -310,15 +312,15 @@ static void work(void)
 			continue;
 		if (told("unsignaled") && !told("flood"))
 			usleep(1000);
-		else if (!told("flood") && wait_one())
-			got++;
+		else if (!told("flood"))
+			got += wait_some();
 	}
 	if (told("late")) {
 		usleep(3000);
 		post_receives(&b, n);
 	}
-	while (got < posted && !told("unsignaled") && wait_one())
-		got++;
+	for (unsigned more = 1; got < posted && !told("unsignaled") && more > 0; got += more)
+		more = wait_some();
 	while (!told("nopoll") && fetch(&b, "b"))
 		;
 	printf("posted %u, completed %u\n", posted, got);
