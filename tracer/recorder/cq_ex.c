@@ -42,7 +42,7 @@ static void record(struct ibv_cq_ex *cq)
 	struct rec *r = &u.r;
 
 	rec_start(&u, REC_CQE, rec_context_index(cq->context));
-	rec_put_empty_polls(r->t_ns, base);
+	rec_put_empty_polls(r->t_ns, r->ctx, base);
 	op = cq->status == IBV_WC_SUCCESS ? ibv_wc_read_opcode(cq) : IBV_WC_SEND;
 	r->qpn = cq->read_qp_num != NULL ? ibv_wc_read_qp_num(cq) : 0;
 	r->wr = cq->wr_id;

@@ -444,7 +444,7 @@ static _Thread_local struct rec_queue queues[QUEUES] __attribute__((tls_model("i
 
 REC_INLINE bool is_poller(void)
 {
-	return atomic_load_explicit(&rec_state.poller, memory_order_relaxed) == __builtin_thread_pointer();
+	return atomic_load_explicit(&rec_state.poller, memory_order_relaxed) == rec_self();
 }
 
 REC_INLINE struct rec_queue *place(const struct ibv_cq *cq)
@@ -467,7 +467,7 @@ REC_RARE static struct rec_queue *begin_queue(const struct ibv_cq *cq)
 	struct rec_queue *q = place(cq);
 	void *nobody = NULL;
 
-	if (atomic_compare_exchange_strong(&rec_state.poller, &nobody, __builtin_thread_pointer())) {
+	if (atomic_compare_exchange_strong(&rec_state.poller, &nobody, rec_self())) {
 		q = &rec_state.polled;
 	} else if (q->n > 0) {
 		put_empty_polls(q, rec_time());
@@ -496,24 +496,26 @@ uint64_t rec_empty_polls(const struct ibv_cq *cq)
 	if (is_poller() && rec_state.polled.cq == cq)
 		rec_no_poller();
 	else
-		place(cq)->n = 0;
+		*place(cq) = (struct rec_queue){0};
 	return q.n;
 }
 
-void rec_put_empty_polls(uint64_t now, const struct ibv_cq *cq)
+void rec_put_empty_polls(uint64_t now, uint8_t ctx, const struct ibv_cq *cq)
 {
 	struct rec_queue *q = queue_of(cq);
 
+	q->ctx = ctx; /* another context's queue may have been there before */
 	if (q->n > 0)
 		put_empty_polls(q, now);
 }
 
-/* Of `n`, how many behind the first are as different from the one before as that is: nearly always all. */
+/* Of `n`, how many behind the first are as different from the one before as that is, as far as one word can tell. */
 REC_INLINE unsigned like_before(const struct ibv_wc *wc, unsigned n, uint64_t by)
 {
+	const unsigned most = n < REC_AGAIN_MAX + 1 ? n : REC_AGAIN_MAX + 1;
 	unsigned i;
 
-	for (i = 0; i < n; i++) {
+	for (i = 0; i < most && rec_runs(by); i++) {
 		const struct ibv_wc *a = &wc[(int)i - 1], *b = &wc[i];
 
 		if (b->wr_id - a->wr_id != by || b->status != a->status || b->opcode != a->opcode ||
@@ -530,7 +532,7 @@ static void record_completions(uint8_t ctx, const struct ibv_cq *cq, const struc
 	struct rec_queue *q = queue_of(cq);
 	const uint64_t now = rec_time();
 
-	q->ctx = ctx; /* another context's queue may have been there before */
+	q->ctx = ctx; /* as there */
 	if (q->n > 0)
 		put_empty_polls(q, now);
 	for (int i = 0; i < n; i++) {

@@ -250,8 +250,6 @@ static void start_thread(void)
 
 	sigfillset(&all);
 	atomic_store(&d.stop, false);
-	atomic_store(&d.is_asked, false);
-	(void)sem_init(&d.asked, 0, 0);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
 	d.has_thread = pthread_create(&d.thread, NULL, run, NULL) == 0;
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
@@ -323,6 +321,8 @@ static int start(const char *dir)
 	/* What a device tells has other times, and must lie between calls as it happened. */
 	rec_state.ticks = !rec_state.sim && getenv("VS_TRACE") == NULL && rec_clock_can_tick();
 	d.started = rec_clock_ns(CLOCK_MONOTONIC);
+	atomic_store(&d.is_asked, false);
+	(void)sem_init(&d.asked, 0, 0);
 	put_head();
 	if (rec_state.ticks)
 		put_ticks();

@@ -82,6 +82,20 @@ struct rec_queue {               /* that a thread polls */
 	uint8_t ctx;
 };
 
+/* An address that no other thread has. */
+static inline void *rec_self(void)
+{
+#if defined(__has_builtin)
+#if __has_builtin(__builtin_thread_pointer)
+#define REC_SELF __builtin_thread_pointer()
+#endif
+#endif
+#ifndef REC_SELF
+#define REC_SELF (&errno)
+#endif
+	return REC_SELF;
+}
+
 struct rec_state {
 	/* What every post and poll looks at: one line of the cache, since the kernel uses the caches in between. */
 	_Alignas(64) atomic_int on; /* 0: not looked yet; 1: records; -1: does not */
@@ -93,7 +107,7 @@ struct rec_state {
 	int (*post_recv)(struct ibv_qp *, struct ibv_recv_wr *, struct ibv_recv_wr **);
 	int (*post_srq_recv)(struct ibv_srq *, struct ibv_recv_wr *, struct ibv_recv_wr **);
 	int (*poll_cq)(struct ibv_cq *, int, struct ibv_wc *);
-	/* And what every poll counts: of one thread, by its __builtin_thread_pointer(), and one queue here. */
+	/* And what every poll counts: of one thread (rec_self), and one queue here. */
 	void *_Atomic poller;
 	struct rec_queue polled;
 	/* what others look at */
@@ -150,7 +164,7 @@ int rec_post_srq_recv(struct ibv_srq *srq, struct ibv_recv_wr *wr, struct ibv_re
 int rec_poll_cq(struct ibv_cq *cq, int n, struct ibv_wc *wc);
 int rec_req_notify_cq(struct ibv_cq *cq, int solicited_only);
 uint64_t rec_empty_polls(const struct ibv_cq *cq); /* those that this thread has not told, of a queue that goes */
-void rec_put_empty_polls(uint64_t now, const struct ibv_cq *cq); /* if there were any */
+void rec_put_empty_polls(uint64_t now, uint8_t ctx, const struct ibv_cq *cq); /* if there were any */
 void rec_count_empty(const struct ibv_cq *cq);
 void rec_wr_hook(struct ibv_qp_ex *qp);
 struct ibv_qp_ex *rec_wr_unhook(struct ibv_qp *qp);

@@ -19,6 +19,9 @@
 
 #include "ring.h"
 
+#ifndef MADV_POPULATE_WRITE
+#define MADV_POPULATE_WRITE 23
+#endif
 #define RINGS 256
 #define SPARE 4 /* made ready beyond those in use */
 #define BYTES (sizeof(struct rec_ring) + REC_RING_WORDS * sizeof(uint64_t))
@@ -132,7 +135,7 @@ void rec_ring_release(void *ring)
 {
 	if (ring != rec_mine.ring)
 		return;
-	if (atomic_load(&rec_state.poller) == __builtin_thread_pointer())
+	if (atomic_load(&rec_state.poller) == rec_self())
 		rec_no_poller();
 	memset(&rec_mine, 0, sizeof(rec_mine));
 	for (unsigned i = 0; i < rec_ring_count(); i++)

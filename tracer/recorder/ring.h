@@ -85,19 +85,29 @@ REC_INLINE void rec_put(const union rec_words *u)
 	}
 }
 
+/* Those that differ from the one before by so much in word 2 can be a run. */
+REC_INLINE bool rec_runs(uint64_t by)
+{
+	return by + 0x8000 <= UINT16_MAX;
+}
+
 /*
  * The same, and up to `n` behind it that are as different from the one before them as it is, by `by` in word 2 and in
  * nothing else, time included. How many of those were put, too.
  */
 REC_INLINE unsigned rec_put_run(const union rec_words *u, unsigned n, uint64_t by)
 {
-	const uint64_t at = rec_mine.at;
+	const uint64_t at = rec_mine.at, as_said = (by != 0 ? REC_WORD(2) : 0) | (by & UINT16_MAX) << 16;
+	uint64_t *word;
 
 	rec_put(u);
 	if (n == 0 || rec_mine.at != at + 1) /* in more words than one, or not yet, or there was no room */
 		return 0;
+	word = &rec_mine.ring->word[at & (REC_RING_WORDS - 1)];
+	if ((*word & (REC_WORDS | UINT64_C(0xffff0000))) != as_said)
+		return 0; /* the one before is lost, and this is like an older one */
 	n = n < REC_AGAIN_MAX ? n : REC_AGAIN_MAX;
-	rec_mine.ring->word[at & (REC_RING_WORDS - 1)] |= (uint64_t)n << REC_AGAIN_SHIFT;
+	*word |= (uint64_t)n << REC_AGAIN_SHIFT;
 	rec_mine.like[rec_like(u)].w[2] += n * by;
 	return n;
 }

@@ -431,6 +431,62 @@ START_TEST(who_drains_is_asked_for_it_in_time)
 }
 END_TEST
 
+/* As who drains does it; `n` words were there. How many are. */
+static size_t drain_to(uint64_t *words, size_t n)
+{
+	uint64_t tail = atomic_load(&rec_mine.ring->tail);
+
+	for (; tail != atomic_load(&rec_mine.ring->head); tail++)
+		words[n++] = rec_mine.ring->word[tail & (REC_RING_WORDS - 1)];
+	atomic_store(&rec_mine.ring->tail, tail);
+	return n;
+}
+
+/* A ring was full in the middle of a batch: what comes behind that is like an older one, and the run is told all the
+ * same. */
+START_TEST(run_behind_what_was_lost_is_true)
+{
+	struct spool_reader reader = {.rest[0] = {.word = malloc((REC_RING_WORDS + 1000) * sizeof(uint64_t))}};
+	uint64_t wr = 0, lost_wr;
+	union rec_words u;
+	struct rec run[20], pair[2];
+
+	rec_state.virtual_now = test_now;
+	now = 5;
+	rec_start(&u, REC_CQE, 1);
+	u.r.qpn = 0x11;
+	do {
+		u.r.wr = wr++;
+		rec_put(&u);
+	} while (lost() == 0);
+	lost_wr = u.r.wr;
+	rec_commit();
+	reader.rest[0].n = drain_to(reader.rest[0].word, 0);
+	for (unsigned i = 0; i < 20; i++) {
+		u.r.wr = wr++;
+		run[i] = u.r;
+	}
+	for (unsigned i = 0; i < 20; i++) {
+		u.r = run[i];
+		i += rec_put_run(&u, 19 - i, 1);
+	}
+	u.r.wr = wr++;
+	rec_put(&u);
+	rec_commit();
+	reader.rest[0].n = drain_to(reader.rest[0].word, reader.rest[0].n);
+	ck_assert(spool_open(&reader, NULL, 0, false));
+	for (uint64_t want = 0; want < wr; want++) {
+		if (want == lost_wr)
+			continue;
+		ck_assert(spool_next(&reader, pair));
+		ck_assert_uint_eq(pair[0].wr, want);
+	}
+	ck_assert(!spool_next(&reader, pair));
+	ck_assert_uint_eq(lost(), 1);
+	spool_close(&reader);
+}
+END_TEST
+
 START_TEST(threads_have_rings_of_their_own)
 {
 	pthread_t t[3];
@@ -565,6 +621,7 @@ Suite *vs_suite(void)
 	tcase_add_loop_test(rings, what_is_read_is_what_was_written, 0, 4);
 	tcase_add_test(rings, calls_of_one_kind_are_like_each_other);
 	tcase_add_test(rings, who_drains_is_asked_for_it_in_time);
+	tcase_add_test(rings, run_behind_what_was_lost_is_true);
 	tcase_add_test(rings, threads_have_rings_of_their_own);
 	tcase_add_test(rings, simulated_threads_find_a_ring_without_one_that_drains);
 	tcase_add_loop_test(rules, rules_are_read, 0, sizeof(good) / sizeof(good[0]));
