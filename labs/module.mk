@@ -35,6 +35,6 @@ check-labs: all $(LAB_ANSWERS) ## every lab: starters fail, solutions pass, muta
 	@SEEDS=$(or $(SEEDS),2) labs/tests/check-labs.sh $(B) $(LAB)
 
 check-labs-long: all $(LAB_ANSWERS) # 20 seeds, and AddressSanitizer
-	@SEEDS=20 labs/tests/check-labs.sh $(B)
+	@SEEDS=20 JOBS=$(JOBS) labs/tests/check-labs.sh $(B)
 
 .PHONY: check-labs check-labs-long

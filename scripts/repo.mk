@@ -39,7 +39,9 @@ deps-%:
 
 # What `make check` does, in this order; a step that fails does not stop the others. The steps of the
 # parts run at the same time, $(JOBS) of them, once check-programs has built what they need.
-CHECK_STEPS = format-check check-deps check-spdx lint-quick all check-install check-pure check-unit clang-programs \
+# LATER names steps to leave out: .ci/run's, of which check-long does more.
+CHECK_STEPS = $(filter-out $(LATER),$(CHECK_ALL))
+CHECK_ALL   = format-check check-deps check-spdx lint-quick all check-install check-pure check-unit clang-programs \
 	      check-programs --together $(filter $(CHECK_FIRST),$(TOGETHER)) $(filter-out $(CHECK_FIRST),$(TOGETHER))
 TOGETHER    = $(CHECK_TARGETS) check-scripts
 # Those that take longest begin first, so that none of them is left alone at the end.

@@ -4,7 +4,8 @@
  * and librdmacm. It never changes what the program does, unless --inject asks for it.
  *
  *   rec.h      the form of a record
- *   ring.h     the way of a record into its thread's ring: it neither locks, allocates nor calls the kernel
+ *   ring.h     the way of a record into its thread's ring: it neither locks nor allocates, and calls the kernel only to
+ *              wake who drains, when the ring has become a quarter full
  *   ring.c     the rings themselves, one for each thread;  clock.c: their time
  *   drain.c    the thread that empties the rings into the spool; start, fork, end
  *   squeeze.c  what rings hold, in fewer bytes
@@ -66,7 +67,7 @@ uint64_t rec_homeless(void); /* records of threads that found no ring */
 /* ---- clock.c ---- */
 uint64_t rec_clock_ns(clockid_t id);
 uint64_t rec_clock_now(void);  /* CLOCK_MONOTONIC in ns, or virtual time */
-bool rec_clock_can_tick(void); /* the kernel itself trusts the processor's counter */
+bool rec_clock_can_tick(void); /* the kernel, and programs, tell time by the processor's counter */
 /* What the counter showed at *ns; the returned value is its count. */
 uint64_t rec_clock_ticks(uint64_t *ns);
 
