@@ -289,6 +289,17 @@ START_TEST(what_is_put_again_has_its_place)
 }
 END_TEST
 
+/* As who drains does it; `n` words were there. How many are. */
+static size_t drain_to(uint64_t *words, size_t n)
+{
+	uint64_t tail = atomic_load(&rec_mine.ring->tail);
+
+	for (; tail != atomic_load(&rec_mine.ring->head); tail++)
+		words[n++] = rec_mine.ring->word[tail & (REC_RING_WORDS - 1)];
+	atomic_store(&rec_mine.ring->tail, tail);
+	return n;
+}
+
 /* The first, and `more` behind it. */
 static void put_runs(const struct rec *r, unsigned more, uint64_t by)
 {
@@ -352,18 +363,14 @@ START_TEST(what_is_read_is_what_was_written)
 			committed = n;
 		}
 		if (n == committed && (x >> 46 & 63) == 0) { /* drain */
-			struct rec_ring *ring = rec_mine.ring;
-			struct rec_chunk c = {.magic = REC_SQUEEZED_MAGIC, .ring = 0};
-			uint64_t tail = atomic_load(&ring->tail);
+			struct rec_chunk c = {
+				.magic = REC_SQUEEZED_MAGIC, .ring = 0, .words = (uint32_t)drain_to(words, 0)};
 
-			for (; tail != atomic_load(&ring->head); tail++)
-				words[c.words++] = ring->word[tail & (REC_RING_WORDS - 1)];
 			ck_assert_uint_lt(at + sizeof(c) + REC_SQUEEZED_MAX(c.words), sizeof(spool));
 			c.bytes = (uint32_t)rec_squeeze(spool + at + sizeof(c), words, c.words);
 			ck_assert_uint_le(c.bytes, REC_SQUEEZED_MAX(c.words));
 			memcpy(spool + at, &c, sizeof(c));
 			at += sizeof(c) + c.bytes;
-			atomic_store(&ring->tail, tail);
 		}
 	}
 	rec_commit();
@@ -430,17 +437,6 @@ START_TEST(who_drains_is_asked_for_it_in_time)
 	ck_assert_uint_eq(lost(), 0);
 }
 END_TEST
-
-/* As who drains does it; `n` words were there. How many are. */
-static size_t drain_to(uint64_t *words, size_t n)
-{
-	uint64_t tail = atomic_load(&rec_mine.ring->tail);
-
-	for (; tail != atomic_load(&rec_mine.ring->head); tail++)
-		words[n++] = rec_mine.ring->word[tail & (REC_RING_WORDS - 1)];
-	atomic_store(&rec_mine.ring->tail, tail);
-	return n;
-}
 
 /* A ring was full in the middle of a batch: what comes behind that is like an older one, and the run is told all the
  * same. */
