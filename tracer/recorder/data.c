@@ -515,7 +515,7 @@ REC_INLINE unsigned like_before(const struct ibv_wc *wc, unsigned n, uint64_t by
 	const unsigned most = n < REC_AGAIN_MAX + 1 ? n : REC_AGAIN_MAX + 1;
 	unsigned i;
 
-	for (i = 0; i < most && rec_runs(by); i++) {
+	for (i = 0; i < most && rec_is_near(by); i++) {
 		const struct ibv_wc *a = &wc[(int)i - 1], *b = &wc[i];
 
 		if (b->wr_id - a->wr_id != by || b->status != a->status || b->opcode != a->opcode ||

@@ -281,7 +281,7 @@ static void pack(const union rec_words *u)
 		first |= REC_WORD(i);
 		add(like[i] = u->w[i]);
 	}
-	if (rec_mine.at == start + 2 && dt <= UINT16_MAX && by + 0x8000 <= UINT16_MAX) {
+	if (rec_mine.at == start + 2 && dt <= UINT16_MAX && rec_is_near(by)) {
 		first |= REC_NEAR | (by & UINT16_MAX) << 16;
 		rec_mine.at = start + 1;
 	}

@@ -31,6 +31,12 @@ REC_RARE void rec_put_any(const union rec_words *u);
 REC_RARE void rec_commit_any(void);
 REC_RARE uint64_t rec_mark_behind_staged(void);
 
+/* A difference that 16 bits tell. */
+REC_INLINE bool rec_is_near(uint64_t by)
+{
+	return by + 0x8000 <= UINT16_MAX;
+}
+
 /*
  * Its words into the ring, if it is like one before it but for the request's number or the address of its memory, and
  * soon after the last: nearly always. What the compiler makes of this is small, and it has to be: between two records
@@ -44,7 +50,7 @@ REC_INLINE bool rec_pack_near(const union rec_words *u)
 
 	if (((u->w[1] ^ like[1]) | (u->w[3] ^ like[3]) | (u->w[4] ^ like[4]) | (u->w[5] ^ like[5]) |
 	     (u->w[7] ^ like[7])) != 0 ||
-	    (by2 != 0 && by6 != 0) || by + 0x8000 > UINT16_MAX || dt > UINT16_MAX)
+	    (by2 != 0 && by6 != 0) || !rec_is_near(by) || dt > UINT16_MAX)
 		return false;
 	rec_mine.ring->word[rec_mine.at & (REC_RING_WORDS - 1)] = REC_PACKED | REC_NEAR | (by2 != 0 ? REC_WORD(2) : 0) |
 								  (by6 != 0 ? REC_WORD(6) : 0) | (uint64_t)which << 40 |
@@ -83,12 +89,6 @@ REC_INLINE void rec_put(const union rec_words *u)
 
 		rec_put_any(&copy);
 	}
-}
-
-/* Those that differ from the one before by so much in word 2 can be a run. */
-REC_INLINE bool rec_runs(uint64_t by)
-{
-	return by + 0x8000 <= UINT16_MAX;
 }
 
 /*
